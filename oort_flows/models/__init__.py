@@ -1,0 +1,1 @@
+"""Frozen values that pass between the layers: no input, no output, no clock."""

@@ -1,0 +1,94 @@
+"""
+The protocols of the package: what a file memory is, and which abilities one may have beyond that.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from oort_flows.models.results import Result
+from oort_flows.models.undo import JournalEntry, Undo, UndoReport
+
+__all__ = ["FileMemory", "SupportsUndo"]
+
+
+@runtime_checkable
+class FileMemory(Protocol):
+    r"""
+    Text files below ``/memories``, reached by six commands.
+
+    A command is one of the models of :mod:`oort_flows.files` or a plain mapping with a ``command`` key, in our spelling,
+    in camelCase, or in that of Anthropic's memory tool. The answer says ``ok``, and carries a ``value`` or an ``error``
+    with one of fifteen codes and, for some of them, ``details``:
+
+    ==================  =========================================================================================
+    situation           details
+    ==================  =========================================================================================
+    path too long       ``max_bytes``
+    range outside       ``total_lines``
+    slot past the end   ``max_insert_line``
+    file too big        ``byte_length``, ``max_file_bytes``, ``max_total_bytes``
+    CONFLICT            ``reason``: ``if_match``, ``into_itself`` or ``contention``; with ``if_match`` on a file
+                        also ``digest``, its current one
+    STORAGE_ERROR       ``retryable``
+    ==================  =========================================================================================
+
+    Example
+    -------
+    >>> from oort_flows.files import InProcessFileMemory
+    >>> memory = InProcessFileMemory("docs")
+    >>> memory.execute({"command": "create", "path": "/memories/a.md", "text": "one\n"}).ok
+    True
+    >>> memory.execute({"command": "view", "path": "/memories/a.md"}).value.text
+    'one\n'
+    """
+
+    @property
+    def scope(self) -> str:
+        """The name under which this memory is kept apart from all others in the same place."""
+        ...
+
+    def execute(self, command: object) -> Result:
+        """Carry out *command*. Never raises an ``Exception``, whatever it is given; may be called from any thread."""
+        ...
+
+    async def aexecute(self, command: object) -> Result:
+        """
+        Answer as :meth:`execute` does; the work runs in a thread.
+
+        Cancelling it never tears a write: it has happened completely or not at all.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsUndo(Protocol):
+    """The ability to take back a write as one swap, and to remember it until its flow has ended."""
+
+    def execute_undoable(self, command: object, *, operation: str) -> tuple[Result, Undo | None]:
+        """
+        Carry out *command* and tell what it replaced.
+
+        The undo is ``None`` where nothing was written, and for ``delete`` and ``rename``. A memory that outlives its process
+        notes it in a journal under *operation* (letters, digits and hyphens) before it writes.
+        """
+        ...
+
+    def undo(self, undo: Undo) -> UndoReport:
+        """
+        Put back what a write replaced, as far as nobody has written since, and remove its journal entry.
+
+        Raises
+        ------
+        StorageError
+            If the memory cannot be read or written; the journal entry stays.
+        """
+        ...
+
+    def settle(self, operation: str) -> None:
+        """Remove the journal entry of an operation whose flow has committed; nothing happens if there is none."""
+        ...
+
+    def journal(self) -> list[JournalEntry]:
+        """List the writes of this scope that were neither settled nor undone, oldest first."""
+        ...
