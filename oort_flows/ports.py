@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from oort_flows.models.results import Result
 from oort_flows.models.undo import JournalEntry, Undo, UndoReport
 
-__all__ = ["FileMemory", "SupportsUndo"]
+__all__ = ["FileMemory", "OpensFileMemory", "Record", "RunContext", "SupportsUndo"]
 
 
 @runtime_checkable
@@ -91,4 +91,52 @@ class SupportsUndo(Protocol):
 
     def journal(self) -> list[JournalEntry]:
         """List the writes of this scope that were neither settled nor undone, oldest first."""
+        ...
+
+
+@runtime_checkable
+class OpensFileMemory(Protocol):
+    """The ability of a block, or of anything like it, to open a file memory for a scope."""
+
+    def open(self, scope: str) -> FileMemory:
+        """
+        Open the memory of *scope*.
+
+        Raises
+        ------
+        ConfigurationError
+            If the place is unusable.
+        """
+        ...
+
+
+class Record(Protocol):
+    """Where a step says why it does what it does."""
+
+    def note(self, text: str) -> None:
+        """Keep a remark of the step for the message of its commit."""
+        ...
+
+    def observe(self, event: object) -> None:
+        """Keep a piece of streamed text or thinking; events of other types are ignored."""
+        ...
+
+
+class RunContext(Protocol):
+    """What an orchestrator tells of the run that this code is part of; ``None`` outside of a run."""
+
+    def root_flow_name(self) -> str | None:
+        """Name of the flow at the root of this run."""
+        ...
+
+    def root_flow_run_id(self) -> str | None:
+        """Id of the run at the root; the same in a retry, in tasks and in subflows."""
+        ...
+
+    def flow_run_id(self) -> str | None:
+        """Id of the innermost flow run."""
+        ...
+
+    def task_run_id(self) -> str | None:
+        """Id of the task run, inside a task."""
         ...

@@ -1,0 +1,101 @@
+"""
+Running the ``git`` program: one place that neutralises the environment and turns failures into one error.
+
+libgit2 serves the file memory; what a repository's owner configures (hooks, signing, filters, merge drivers) only git itself
+honours, so work trees, commits and merges go through here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+
+from oort_flows.errors import ConfigurationError
+
+__all__ = ["GitCommandError", "git_environment", "run_git"]
+
+# Identity, ssh and editor settings are the user's to make; these redirect git to another repository, index or configuration.
+_REDIRECTING = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INDEX_VERSION",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+class GitCommandError(Exception):
+    """``git`` ended with an error; ``returncode``, ``stdout`` and ``stderr`` are kept for whoever tells the kinds apart."""
+
+    def __init__(self, command: str, returncode: int, stdout: str, stderr: str) -> None:
+        super().__init__(f"git {command} ended with exit code {returncode}")
+        self.command = command
+        self.returncode = returncode
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for a git process: nothing that redirects it, no prompt, messages in English."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _REDIRECTING and not name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))
+    }
+    return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"} | dict(extra or {})
+
+
+def run_git(
+    directory: str | os.PathLike[str],
+    *arguments: str,
+    stdin: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """
+    Run git in *directory* and return what it prints, without the final newline.
+
+    Raises
+    ------
+    GitCommandError
+        If git ends with an error.
+    ConfigurationError
+        If there is no ``git`` on the path.
+    """
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=directory,
+            env=git_environment(environment),
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+        )
+    except FileNotFoundError as error:
+        if error.filename == "git":
+            raise ConfigurationError("git is not installed, or not on the PATH") from None
+        raise
+    if done.returncode:
+        command = next((word for word in arguments if not word.startswith("-")), "")
+        raise GitCommandError(command, done.returncode, done.stdout, done.stderr)
+    return done.stdout.removesuffix("\n")
