@@ -11,7 +11,7 @@ from oort_flows.models.limits import Limits
 from oort_flows.models.results import Value
 from oort_flows.models.undo import Undo, UndoReport
 
-__all__ = ["InProcessFileMemory"]
+__all__ = ["InProcessFileMemory", "open_shared"]
 
 
 class InProcessFileMemory(SwappingFileMemory[Snapshot]):
@@ -70,3 +70,23 @@ class InProcessFileMemory(SwappingFileMemory[Snapshot]):
         self._bodies = bodies
         self._state = Snapshot(changes.entries, changes.last_write, changes.total_bytes, bodies.__getitem__)
         return True
+
+
+_shared: dict[tuple[str, str], InProcessFileMemory] = {}
+_shared_lock = threading.Lock()
+
+
+def open_shared(name: str, scope: str) -> InProcessFileMemory:
+    """
+    Open the memory of *scope* in this process's store called *name*: the same one at every call.
+
+    Raises
+    ------
+    ConfigurationError
+        If the scope is unusable.
+    """
+    with _shared_lock:
+        memory = _shared.get((name, scope))
+        if memory is None:
+            memory = _shared[name, scope] = InProcessFileMemory(scope)
+        return memory

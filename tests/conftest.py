@@ -1,0 +1,52 @@
+"""What every test stands on: no trace of the machine's own configuration, and repositories made for the test."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Before anything is imported that reads them: the outcome must not depend on whose machine this is.
+for name in [name for name in os.environ if name.startswith(("GIT_", "OORT_", "PREFECT_")) and name != "OORT_TESTS_NEED_BROWSER"]:
+    del os.environ[name]
+_home = tempfile.mkdtemp(prefix="oort-tests-")
+os.environ |= {
+    "DO_NOT_TRACK": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "HOME": _home,
+    "PREFECT_HOME": os.path.join(_home, ".prefect"),
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "XDG_CACHE_HOME": os.path.join(_home, "cache"),
+    "XDG_CONFIG_HOME": os.path.join(_home, "config"),
+    "XDG_DATA_HOME": os.path.join(_home, "data"),
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home_is_removed() -> Iterator[None]:
+    """The home of the test run is gone when it ends."""
+    import shutil
+
+    yield
+    shutil.rmtree(_home, ignore_errors=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with one commit, an identity of its own, and a branch called main."""
+    from oort_flows.git import run_git
+
+    path = tmp_path / "repository"
+    path.mkdir()
+    run_git(path, "init", "-q", "-b", "main")
+    run_git(path, "config", "user.name", "Ada")
+    run_git(path, "config", "user.email", "ada@example.org")
+    (path / "limits.toml").write_text("max_retries = 3\n")
+    run_git(path, "add", "-A")
+    run_git(path, "commit", "-q", "-m", "Start")
+    return path
