@@ -1,4 +1,8 @@
-"""What every test stands on: no trace of the machine's own configuration, and repositories made for the test."""
+"""
+What every test stands on: no trace of the machine's own configuration, and real things made for the test.
+
+It lies at the top because the examples of the README are tests too.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
 
 # Before anything is imported that reads them: the outcome must not depend on whose machine this is.
 for name in [name for name in os.environ if name.startswith(("GIT_", "OORT_", "PREFECT_")) and name != "OORT_TESTS_NEED_BROWSER"]:
@@ -50,3 +56,25 @@ def repository(tmp_path: Path) -> Path:
     run_git(path, "add", "-A")
     run_git(path, "commit", "-q", "-m", "Start")
     return path
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[None]:
+    """A Prefect server with a database of its own, for the whole run."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    from prefect.testing.utilities import prefect_test_harness
+
+    # Joining the heartbeat thread costs every sync flow a second.
+    with prefect_test_harness(server_startup_timeout=120), temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        yield
+
+
+@pytest.fixture
+def in_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples of the README run where a reader would: inside of a repository."""
+    monkeypatch.chdir(repository)
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser()], patterns=["README.md"], fixtures=["prefect_server", "in_repository"]
+).pytest()
