@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from oort_flows.errors import StorageCorruptError
 from oort_flows.files.parsing import ABSENT, Refusal, Request, check_extension
@@ -110,14 +109,10 @@ def _children(entries: Mapping[str, Entry], directory: str) -> list[dict[str, st
     return [{"name": name, "path": prefix + name, "kind": "directory" if names[name] else "file"} for name in sorted(names)]
 
 
-def _bounds(view_range: Any, total: int, path: str) -> tuple[int, int]:
-    if not (
-        isinstance(view_range, tuple)
-        and len(view_range) == 2
-        and all(isinstance(bound, int) and not isinstance(bound, bool) for bound in view_range)
-    ):
+def _bounds(view_range: tuple[int, ...], total: int, path: str) -> tuple[int, int]:
+    if len(view_range) != 2:
         raise Refusal("INVALID_RANGE", "view_range must be a list of two integers", path)
-    start, end = (int.__int__(bound) for bound in view_range)
+    start, end = view_range
     if end == -1:
         end = total
     if not 1 <= start <= end <= total:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from oort_flows.files.text import replace_surrogates
@@ -75,7 +75,8 @@ class Request:
     A command whose fields have passed every check that needs no storage.
 
     ``path`` is the only path, or the old one of a rename. ``body`` is the encoded text of ``create``. ``if_match`` is a
-    lower-case digest or :data:`ABSENT`. ``view_range`` stays as it came: it is judged after NOT_FOUND.
+    lower-case digest or :data:`ABSENT`. A ``view_range`` that is no pair of integers is an empty tuple: it is judged after
+    NOT_FOUND.
     """
 
     command: str
@@ -86,7 +87,7 @@ class Request:
     old_text: str = ""
     insert_line: int = 0
     if_match: str | None = None
-    view_range: Any = field(default=None)
+    view_range: tuple[int, ...] | None = None
 
 
 def parse(raw: object) -> Request | Failure:
@@ -156,6 +157,16 @@ class _Fields:
         except UnicodeEncodeError:
             raise Refusal("INVALID_ARGUMENT", f"{name} holds half a surrogate pair", path) from None
 
+    def view_range(self) -> tuple[int, ...] | None:
+        value = self.get("view_range")
+        if value is None:
+            return None
+        # A copy, once: the caller may change its list while a lost swap is judged again.
+        bounds = tuple(value) if isinstance(value, (list, tuple)) else ()
+        if len(bounds) != 2 or any(not isinstance(bound, int) or isinstance(bound, bool) for bound in bounds):
+            return ()
+        return tuple(int.__int__(bound) for bound in bounds)
+
     def if_match(self, path: str) -> str | None:
         value = self.get("if_match")
         if value is None:
@@ -182,9 +193,7 @@ def check_extension(path: str) -> None:
 
 
 def _check_view(fields: _Fields) -> Request:
-    path, view_range = fields.path("path"), fields.get("view_range")
-    # A copy: the caller may change its list while a lost swap is judged again.
-    return Request("view", path, view_range=tuple(view_range) if isinstance(view_range, (list, tuple)) else view_range)
+    return Request("view", fields.path("path"), view_range=fields.view_range())
 
 
 def _check_create(fields: _Fields) -> Request:

@@ -27,7 +27,7 @@ class View(_Command):
 
     command: Literal["view"] = "view"
     path: str
-    view_range: tuple[int, int] | list[int] | None = Field(None, validation_alias=_named("view_range", "viewRange"))
+    view_range: tuple[int, int] | list[int] | None = Field(default=None, validation_alias=_named("view_range", "viewRange"))
 
 
 class Create(_Command):
@@ -36,7 +36,7 @@ class Create(_Command):
     command: Literal["create"] = "create"
     path: str
     text: str = Field(validation_alias=_named("text", "file_text"))
-    if_match: str | None = Field(None, validation_alias=_named("if_match", "ifMatch"))
+    if_match: str | None = Field(default=None, validation_alias=_named("if_match", "ifMatch"))
 
 
 class StrReplace(_Command):
@@ -46,7 +46,7 @@ class StrReplace(_Command):
     path: str
     old_text: str = Field(validation_alias=_named("old_text", "oldText", "old_str"))
     new_text: str = Field(validation_alias=_named("new_text", "newText", "new_str"))
-    if_match: str | None = Field(None, validation_alias=_named("if_match", "ifMatch"))
+    if_match: str | None = Field(default=None, validation_alias=_named("if_match", "ifMatch"))
 
 
 class Insert(_Command):
@@ -56,7 +56,7 @@ class Insert(_Command):
     path: str
     insert_line: int = Field(validation_alias=_named("insert_line", "insertLine"))
     text: str = Field(validation_alias=_named("text", "insert_text"))
-    if_match: str | None = Field(None, validation_alias=_named("if_match", "ifMatch"))
+    if_match: str | None = Field(default=None, validation_alias=_named("if_match", "ifMatch"))
 
 
 class Delete(_Command):
@@ -64,7 +64,7 @@ class Delete(_Command):
 
     command: Literal["delete"] = "delete"
     path: str
-    if_match: str | None = Field(None, validation_alias=_named("if_match", "ifMatch"))
+    if_match: str | None = Field(default=None, validation_alias=_named("if_match", "ifMatch"))
 
 
 class Rename(_Command):
@@ -73,7 +73,7 @@ class Rename(_Command):
     command: Literal["rename"] = "rename"
     old_path: str = Field(validation_alias=_named("old_path", "oldPath"))
     new_path: str = Field(validation_alias=_named("new_path", "newPath"))
-    if_match: str | None = Field(None, validation_alias=_named("if_match", "ifMatch"))
+    if_match: str | None = Field(default=None, validation_alias=_named("if_match", "ifMatch"))
 
 
 Command = View | Create | StrReplace | Insert | Delete | Rename
