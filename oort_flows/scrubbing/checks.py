@@ -47,7 +47,7 @@ _CALL_OR_INDEX = re.compile(r"[A-Za-z_][A-Za-z_.]*(?:\d[\w.]*)?[(\[]")
 _DOTTED_NAME = re.compile(r"[A-Za-z_]+(?:\??\.[A-Za-z_]+)+")
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[A-Z]?[a-z0-9_.@ -]*[/\\])*[A-Z]?[a-z0-9_.@ -]*")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+)?(?:%|[a-z]{1,3})?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+)?(?:%|[kmgt]i?b?|m?s|min|h|d)?", re.IGNORECASE)
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?)?|\d{1,2}[:.]\d\d(?::\d\d)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}"
 )
@@ -98,9 +98,8 @@ def named(words: Mapping[str, list[str]]) -> dict[str | None, _Judge]:
 def _value(match: re.Match[str]) -> tuple[Span, str]:
     """Return span and text of the value: grown past the bound of the pattern, without the end of the sentence around it."""
     start, end = span_of(match)
-    if end - start >= LONGEST_JUDGED:
-        rest = _QUOTED_REST.get(match.lastgroup or "", _BARE_REST)
-        grown = rest.match(match.string, end)
+    if end - start >= LONGEST_JUDGED and match.lastgroup:
+        grown = (_QUOTED_REST.get(match.lastgroup) or _BARE_REST).match(match.string, end)
         end = grown.end() if grown else end
     value = match.string[start : min(end, start + LONGEST_JUDGED)]
     if match.lastgroup == "bare" and end - start < LONGEST_JUDGED and not value.startswith(("${", "$(", "{{")):
@@ -182,12 +181,15 @@ class _Words:
             return span
         if len(value) < 3 or self._stands_for_something(value):
             return None
-        environment = self._is_environment(match, span[0])
+        if self._is_environment(match, span[0]) and not _NUMBER.fullmatch(value):
+            return span
         if any(c.isspace() for c in value):
-            return span if environment or not self._is_sentence(value) else None
-        free = environment or _is_quoted(match) or self._is_parameter(match, span[1])
+            return None if self._is_sentence(value) else span
+        if self._is_variable(value):
+            return None
         if _NUMBER.fullmatch(value):
             return span if value.isdigit() and len(value) >= 4 else None
+        free = _is_quoted(match) or self._is_parameter(match, span[1])
         return span if free or self._has_shape(value, least=4) else None
 
     def prose(self, match: re.Match[str]) -> Span | None:
@@ -226,18 +228,15 @@ class _Words:
 
     def _stands_for_something(self, value: str) -> bool:
         """Tell placeholders, references, paths, addresses, dates and versions."""
-        if (
-            value.lower().strip("<>[](){}.!?*_-") in self._placeholders
-            or _TEMPLATE.match(value)
-            or _FILL_IN.fullmatch(value)
-            or _NAMED_DIGEST.match(value)
-        ):
+        if value.lower().strip("<>[](){}.!?*_-") in self._placeholders:
             return True
-        if _CALL_OR_INDEX.match(value) or _DOTTED_NAME.fullmatch(value) or _URL.match(value):
-            return True
-        if _PATH.fullmatch(value) or _DATE_OR_TIME.fullmatch(value) or _VERSION.fullmatch(value):
-            return True
-        # user_password, newToken: the name of a variable that holds one.
+        begins = (_TEMPLATE, _NAMED_DIGEST, _CALL_OR_INDEX, _URL)
+        is_whole = (_FILL_IN, _DOTTED_NAME, _PATH, _DATE_OR_TIME, _VERSION)
+        return any(form.match(value) for form in begins) or any(form.fullmatch(value) for form in is_whole)
+
+    @staticmethod
+    def _is_variable(value: str) -> bool:
+        """Tell user_password, newToken: the name of a variable that holds one."""
         return bool(_KEYWORD.search(value)) and all(c.isalpha() or c in "_-." for c in value)
 
     def _is_sentence(self, value: str) -> bool:

