@@ -4,10 +4,12 @@ The protocols of the package: what a file memory is, and which abilities one may
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from oort_flows.models.results import Result
 from oort_flows.models.undo import JournalEntry, Undo, UndoReport
+
+if TYPE_CHECKING:
+    from oort_flows.models.results import Result
 
 __all__ = ["FileMemory", "OpensFileMemory", "Record", "RunContext", "SupportsUndo"]
 

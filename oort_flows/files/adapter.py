@@ -1,5 +1,8 @@
 """
 What every adapter shares: judge a command on a loaded state, swap the changes in, and start anew when the swap is lost.
+
+The engine and its pydantic models are imported by the first command and not before: they are most of what importing an
+adapter would cost, and many a process opens a memory only to hand it on.
 """
 
 from __future__ import annotations
@@ -9,16 +12,16 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from oort_flows.errors import ConfigurationError, OortError, StorageCorruptError, StorageUnavailableError, is_retryable
-from oort_flows.files.engine import digest, judge
-from oort_flows.files.parsing import Refusal, Request, parse
 from oort_flows.files.snapshot import Changes, Snapshot
-from oort_flows.files.undoing import undo_changes
 from oort_flows.models.limits import Limits
-from oort_flows.models.results import Failure, Result, Success, Value
 from oort_flows.models.undo import JournalEntry, StoredFile, Undo, UndoReport
+
+if TYPE_CHECKING:
+    from oort_flows.files.parsing import Refusal, Request
+    from oort_flows.models.results import Result, Value
 
 __all__ = ["MAX_ATTEMPTS", "SwappingFileMemory", "check_limits", "check_scope"]
 
@@ -143,6 +146,7 @@ class SwappingFileMemory(ABC, Generic[State]):
 
     def undo(self, undo: Undo) -> UndoReport:
         """Put back what a write replaced, as far as nobody has written since; see ``SupportsUndo``."""
+        from oort_flows.files.undoing import undo_changes
 
         def attempt() -> UndoReport | None:
             state = self._load()
@@ -160,6 +164,9 @@ class SwappingFileMemory(ABC, Generic[State]):
         self._drop_journal(operation)
 
     def _execute(self, command: object, operation: str | None) -> tuple[Result, Undo | None]:
+        from oort_flows.files.parsing import Refusal, parse
+        from oort_flows.models.results import Failure, Success
+
         request = parse(command)
         if isinstance(request, Failure):
             return request, None
@@ -172,6 +179,9 @@ class SwappingFileMemory(ABC, Generic[State]):
             return _storage_refusal(error, request.path).answer(request.command), None
 
     def _perform(self, request: Request, operation: str | None) -> tuple[Value, Undo | None]:
+        from oort_flows.files.engine import judge
+        from oort_flows.files.parsing import Refusal
+
         def attempt() -> tuple[Value, Undo | None] | None:
             state = self._load()
             snapshot = self._snapshot(state)
@@ -207,6 +217,8 @@ def _until_swapped(attempt: Callable[[], T | None]) -> T | None:
 
 
 def _undo_of(snapshot: Snapshot, changes: Changes, operation: str) -> Undo:
+    from oort_flows.files.engine import digest
+
     ((path, body),) = changes.bodies.items()
 
     def stored(path: str) -> StoredFile:
@@ -218,6 +230,8 @@ def _undo_of(snapshot: Snapshot, changes: Changes, operation: str) -> Undo:
 
 def _storage_refusal(error: Exception, path: str) -> Refusal:
     """Translate what storage raised; only our own messages are repeated, since others may quote paths or contents."""
+    from oort_flows.files.parsing import Refusal
+
     if isinstance(error, StorageCorruptError):
         return Refusal("UNSAFE_STORAGE", str(error), path)
     if isinstance(error, OortError):

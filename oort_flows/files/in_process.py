@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from oort_flows.files.adapter import SwappingFileMemory
-from oort_flows.files.parsing import Request
 from oort_flows.files.snapshot import EMPTY_SNAPSHOT, Changes, Snapshot
 from oort_flows.models.limits import Limits
-from oort_flows.models.results import Value
 from oort_flows.models.undo import Undo, UndoReport
+
+if TYPE_CHECKING:
+    from oort_flows.files.parsing import Request
+    from oort_flows.models.results import Value
 
 __all__ = ["InProcessFileMemory", "open_shared"]
 

@@ -15,7 +15,7 @@ __all__ = ["Command", "Create", "Delete", "Insert", "Rename", "StrReplace", "Vie
 
 
 class _Command(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, populate_by_name=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, strict=True, populate_by_name=True, extra="ignore", defer_build=True)
 
 
 def _named(*names: str) -> AliasChoices:
