@@ -32,6 +32,10 @@ class TestStandards(BlockStandardTestSuite):
     def block(self, block: type[Block]) -> type[Block]:
         return block
 
+    def test_has_a_valid_image(self, block: type[Block]) -> None:
+        """Ours have no logo: the UI would fetch it from the network, and offline it is a broken image."""
+        assert block._logo_url is None
+
 
 def test_every_block_has_its_slug_and_a_required_field() -> None:
     """A block that may be a flow parameter needs a required field; its slug is the key on the server and never changes."""

@@ -84,16 +84,16 @@ def test_a_flow_without_project_or_repository_is_named_after_itself() -> None:
     def sub() -> str:
         return current_memory().scope
 
-    @flow(name="nightly: a/b")
+    @flow(name="nightly: a b")
     def inside() -> list[str]:
         with memory_context(InProcessMemory(name="m"), user="siv"):
             return [current_memory().scope, scope_in_task(), sub()]
 
-    @flow(name="nightly: a/b")
+    @flow(name="nightly: a b")
     def around() -> list[str]:
         return [current_memory().scope, scope_in_task(), sub()]
 
-    expected = {"flow:nightly%3A a%2Fb/user:siv"}
+    expected = {"flow:nightly%3A a b/user:siv"}
     assert set(inside()) == expected
     with memory_context(InProcessMemory(name="m"), user="siv"):
         assert set(around()) == expected
