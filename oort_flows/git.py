@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from oort_flows.errors import ConfigurationError
 
-__all__ = ["GitCommandError", "git_environment", "run_git"]
+__all__ = ["GitCommandError", "git_environment", "run_git", "run_git_bytes"]
 
 # Identity, ssh and editor settings are the user's to make; these redirect git to another repository, index or configuration.
 _REDIRECTING = frozenset(
@@ -68,9 +68,19 @@ def run_git(
     *arguments: str,
     stdin: str | None = None,
     environment: Mapping[str, str] | None = None,
+    own_group: bool = False,
 ) -> str:
     """
     Run git in *directory* and return what it prints, without the final newline.
+
+    Parameters
+    ----------
+    stdin:
+        What git reads; without it git finds an empty input.
+    environment:
+        Variables on top of :func:`git_environment`.
+    own_group:
+        Run git in a process group of its own, so that Ctrl-C in a terminal does not reach it.
 
     Raises
     ------
@@ -79,6 +89,19 @@ def run_git(
     ConfigurationError
         If there is no ``git`` on the path.
     """
+    data = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
+    done = run_git_bytes(directory, *arguments, stdin=data, environment=environment, own_group=own_group)
+    return _text(done).removesuffix("\n")
+
+
+def run_git_bytes(
+    directory: str | os.PathLike[str],
+    *arguments: str,
+    stdin: bytes | None = None,
+    environment: Mapping[str, str] | None = None,
+    own_group: bool = False,
+) -> bytes:
+    """Run git as :func:`run_git` does and return exactly the bytes that it prints."""
     try:
         done = subprocess.run(
             ["git", *arguments],
@@ -87,9 +110,8 @@ def run_git(
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
             check=False,
+            process_group=0 if own_group else None,
         )
     except FileNotFoundError as error:
         if error.filename == "git":
@@ -97,5 +119,9 @@ def run_git(
         raise
     if done.returncode:
         command = next((word for word in arguments if not word.startswith("-")), "")
-        raise GitCommandError(command, done.returncode, done.stdout, done.stderr)
-    return done.stdout.removesuffix("\n")
+        raise GitCommandError(command, done.returncode, _text(done.stdout), _text(done.stderr))
+    return done.stdout
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "surrogateescape")

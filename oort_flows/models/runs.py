@@ -34,6 +34,8 @@ class IsolatedRun(_Value):
         ran where it was called. ``declined``: it returned a state that says so, nothing landed. ``failed``: see the error.
     value:
         What the step returned.
+    summary:
+        What the step says of itself in a line: the first line of a text it returned, or the message of a declining state.
     branch:
         The branch it ran on, ``oort/<slug>-<n>``.
     commit, merge:
@@ -52,6 +54,7 @@ class IsolatedRun(_Value):
 
     status: RunStatus
     value: Any = None
+    summary: str | None = None
     branch: str | None = None
     commit: str | None = None
     merge: str | None = None
