@@ -54,7 +54,7 @@ def tree_bytes(children: list[tuple[int, bytes | str, object]]) -> bytes:
     return b"".join(b"%o %s\0%s" % (mode, name, oid if isinstance(oid, bytes) else oid.raw) for mode, name, oid in rows)
 
 
-def metadata_for(scope: str, sizes: dict[str, int], **changed) -> dict:
+def metadata_for(scope: str, sizes: dict[str, int], /, **changed) -> dict:
     """The metadata of files that were written in the order they are given."""
     metadata = {
         "format": 1,

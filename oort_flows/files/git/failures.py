@@ -8,7 +8,7 @@ from typing import Final
 
 from oort_flows.errors import StorageError, StorageUnavailableError
 
-__all__ = ["is_full", "storage_failure"]
+__all__ = ["storage_failure"]
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _FORBIDDEN: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -32,12 +32,3 @@ def storage_failure(error: OSError) -> StorageError:
     reason = os.strerror(error.errno) if error.errno else "no reason given"
     message = f"the operating system refused to read or write the repository: {reason}"
     return StorageUnavailableError(message) if error.errno in _PASSING else StorageError(message)
-
-
-def is_full(directory: str) -> bool:
-    """Tell whether the file system of *directory* has no room at all; libgit2 does not hand on the cause of its failures."""
-    try:
-        room = os.statvfs(directory)
-    except OSError:
-        return False
-    return room.f_bavail == 0 or (room.f_files > 0 and room.f_favail == 0)

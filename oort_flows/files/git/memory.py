@@ -95,9 +95,9 @@ class GitFileMemory(SwappingFileMemory[GitState]):
         super().__init__(scope, limits)
         self.repository = locate(repository)
         self.reference = f"{MEMORY_PREFIX}/{scope_digest(self._scope)}"
-        opened = Repository(self.repository, durable=durable)
+        opened = Repository(self.repository)
         self._objects = Objects(f"{self.repository}/objects", opened.packs, durable=durable)
-        self._references = References(opened)
+        self._references = References(opened, durable=durable)
         self._journal = Journal(self._objects, self._references, self._scope)
         self._compacted_at = 0
         self._turn = (os.getpid(), threading.Lock())

@@ -19,7 +19,7 @@ from typing import Any, Final
 from oort_flows.errors import StorageCorruptError
 from oort_flows.files.git.failures import storage_failure
 
-__all__ = ["BLOB", "TREE", "Objects"]
+__all__ = ["BLOB", "TREE", "Objects", "flush_directory", "write_all"]
 
 BLOB: Final = b"blob"
 TREE: Final = b"tree"
@@ -170,6 +170,8 @@ class Objects:
             pass
         try:
             with open(path, "rb") as file:
+                if self._durable:
+                    os.fsync(file.fileno())
                 return _inflate(file.read(len(body) + _SLACK), kind, len(body), len(body)) == body
         except (OSError, StorageCorruptError):
             return False
@@ -184,7 +186,7 @@ class Objects:
             descriptor = os.open(temporary, _WRITE_FLAGS, 0o444)
         try:
             try:
-                _write_all(descriptor, data)
+                write_all(descriptor, data)
                 os.fchmod(descriptor, self._file_mode)
                 if self._durable:
                     os.fsync(descriptor)
@@ -249,7 +251,8 @@ def _read_all(descriptor: int, size: int) -> bytes:
     return data
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write *data*, however many calls it takes."""
     done = os.write(descriptor, data)
     while done < len(data):
         done += os.write(descriptor, data[done:])

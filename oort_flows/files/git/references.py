@@ -1,9 +1,11 @@
 """
 References of a memory: read, swapped by compare-and-set, listed and removed.
 
-The swap itself is libgit2's, under git's own lock file, so it holds against every git program too. Around it our
-processes take turns by an operating-system lock that dies with its holder. The holder notes the reference it works on; who
-finds such a note knows that its writer was killed, and clears away the lock file that nobody would ever remove.
+They are read by libgit2 and written by git's own protocol: a lock file beside the reference, created by nobody else,
+renamed into place. So a swap holds against every git program too, runs no hook, writes no reflog, and can be flushed to
+disk. Around it our processes take turns by an operating-system lock that dies with its holder. The holder notes the
+reference it works on; who finds such a note knows that its writer was killed, and clears away the lock file that nobody
+would ever remove.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ import fcntl
 import os
 import random
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 from oort_flows.errors import StorageCorruptError, StorageError, StorageUnavailableError
-from oort_flows.files.git.failures import is_full, storage_failure
+from oort_flows.files.git.failures import storage_failure
+from oort_flows.files.git.objects import flush_directory, write_all
 from oort_flows.files.git.repository import Repository
 
 __all__ = ["References"]
@@ -31,17 +35,26 @@ _LONGEST_PAUSE_S: Final = 0.01
 # A lock file from before the note of the killed writer, or from longer after it than this, is somebody else's.
 _SAME_MOMENT_S: Final = 2.0
 _OURS: Final = re.compile(rb"refs/oort/[A-Za-z0-9/-]{1,200}")
+_LOCK_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 
 T = TypeVar("T")
 
 
 class References:
-    """The references below ``refs/oort`` of a repository, straight to trees."""
+    """
+    The references below ``refs/oort`` of a repository, straight to trees.
 
-    def __init__(self, repository: Repository) -> None:
+    Parameters
+    ----------
+    durable:
+        Flush every new value to disk.
+    """
+
+    def __init__(self, repository: Repository, *, durable: bool = False) -> None:
         self._repository = repository
         self._common = repository.common
+        self._durable = durable
 
     def target(self, name: str) -> bytes | None:
         """
@@ -88,15 +101,14 @@ class References:
         Raises
         ------
         StorageError
-            If git refuses, or somebody holds the lock of the reference for more than a second.
+            If it cannot be written, or somebody holds the lock of the reference for more than a second.
         """
 
         def attempt() -> bool:
-            with self._repository.handle().transaction() as transaction:
-                transaction.lock_ref(name)
+            with self._locked(name) as write:
                 if self.target(name) != old:
                     return False
-                transaction.set_target(name, new.hex())
+                write(new)
             return True
 
         return self._under_lock(name, attempt, lambda: self.target(name) == old, lost=False)
@@ -105,9 +117,8 @@ class References:
         """Let *name* point at *new*, whatever it pointed at; raises what :meth:`swap` raises."""
 
         def attempt() -> None:
-            with self._repository.handle().transaction() as transaction:
-                transaction.lock_ref(name)
-                transaction.set_target(name, new.hex())
+            with self._locked(name) as write:
+                write(new)
 
         self._under_lock(name, attempt, lambda: True, lost=None)
 
@@ -157,7 +168,7 @@ class References:
                 if not still():
                     return lost
                 if not self._is_locked(name):
-                    raise self._failure(error) from error
+                    raise _failure(error) from error
                 if time.monotonic() >= end:
                     raise StorageUnavailableError(
                         f"somebody holds the lock of {name}; if no git program is at work, remove the file of this name "
@@ -169,14 +180,48 @@ class References:
     def _is_locked(self, name: str) -> bool:
         return any(os.path.lexists(f"{self._common}/{locked}.lock") for locked in (name, "packed-refs"))
 
-    def _failure(self, error: Exception) -> StorageError:
-        if isinstance(error, OSError) and error.errno is not None:
-            return storage_failure(error)
-        if is_full(self._common):
-            return storage_failure(OSError(errno.ENOSPC, ""))
-        if not os.access(self._common, os.W_OK):
-            return storage_failure(OSError(errno.EACCES, ""))
-        return StorageError("git refused to change the reference of the memory")
+    @contextlib.contextmanager
+    def _locked(self, name: str) -> Iterator[Callable[[bytes], None]]:
+        """Hold git's lock of a reference, and give the function that writes it; without a call nothing changes."""
+        path = f"{self._common}/{name}"
+        lock = f"{path}.lock"
+        try:
+            descriptor = os.open(lock, _LOCK_FLAGS, 0o666)
+        except FileNotFoundError:
+            self._make_directories(os.path.dirname(path))
+            descriptor = os.open(lock, _LOCK_FLAGS, 0o666)
+
+        renamed = False
+
+        def write(new: bytes) -> None:
+            nonlocal renamed
+            write_all(descriptor, new.hex().encode() + b"\n")
+            if self._durable:
+                os.fsync(descriptor)
+            os.rename(lock, path)
+            renamed = True
+            if self._durable:
+                flush_directory(os.path.dirname(path))
+
+        try:
+            yield write
+        finally:
+            os.close(descriptor)
+            # Once renamed, a lock file of this name is somebody else's.
+            if not renamed:
+                os.unlink(lock)
+
+    def _make_directories(self, directory: str) -> None:
+        if os.path.isdir(directory):
+            return
+        parent = os.path.dirname(directory)
+        self._make_directories(parent)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory)
+            # As the directory above: a repository shared by a group stays so.
+            os.chmod(directory, stat.S_IMODE(os.stat(parent).st_mode))
+        if self._durable:
+            flush_directory(parent)
 
     @contextlib.contextmanager
     def _turn(self, name: str, end: float) -> Iterator[None]:
@@ -207,6 +252,12 @@ class References:
         with contextlib.suppress(FileNotFoundError):
             if noted_at <= os.stat(lock).st_mtime <= noted_at + _SAME_MOMENT_S:
                 os.unlink(lock)
+
+
+def _failure(error: Exception) -> StorageError:
+    if isinstance(error, OSError) and error.errno is not None:
+        return storage_failure(error)
+    return StorageError("git refused to change a reference of the memory")
 
 
 def _take(descriptor: int, end: float) -> bool:

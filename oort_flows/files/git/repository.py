@@ -9,13 +9,11 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from oort_flows.errors import ConfigurationError
 
 __all__ = ["Repository", "locate"]
-
-_DURABLE_CONFIG: Final = str(Path(__file__).with_name("durable.gitconfig"))
 
 
 def locate(repository: object) -> str:
@@ -130,18 +128,15 @@ class Repository:
     ----------
     common:
         Its common git directory, see :func:`locate`.
-    durable:
-        Let references be flushed to disk.
     """
 
-    def __init__(self, common: str, *, durable: bool = False) -> None:
+    def __init__(self, common: str) -> None:
         self.common = common
-        self._durable = durable
         self._local = threading.local()
 
     def handle(self) -> Any:
         """Return the ``pygit2.Repository`` of the calling thread."""
-        return self._mine("repository", self._open)
+        return self._mine("repository", partial(_open, self.common))
 
     def packs(self, places: tuple[str, ...]) -> Any:
         """Return a ``pygit2.Odb`` over the packs below *places*, for the calling thread; it sees no loose object."""
@@ -155,15 +150,6 @@ class Repository:
         if name not in local.__dict__:
             local.__dict__[name] = make()
         return local.__dict__[name]
-
-    def _open(self) -> Any:
-        import pygit2
-
-        repository = _open(self.common)
-        if self._durable:
-            # The switch that libgit2 has for a whole process would also slow down others; this one is for this handle.
-            repository.config.add_file(_DURABLE_CONFIG, pygit2.enums.ConfigLevel.APP)
-        return repository
 
 
 def _open_packs(places: tuple[str, ...]) -> Any:
