@@ -84,12 +84,28 @@ def _await(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
     if loop_thread.is_this_thread():
         # An async callable that calls back into us: its own loop is busy waiting for it.
         loop_thread = _LoopThread()
-    future = loop_thread.submit(coroutine)
+    future = loop_thread.submit(_outcome(coroutine))
     try:
-        return future.result(timeout)
+        value, error = future.result(timeout)
     except BaseException:
         future.cancel()
         raise
+    if error is not None:
+        raise error
+    return value
+
+
+async def _outcome(coroutine: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+    """
+    Await *coroutine* and return what it raised instead of raising it.
+
+    An interrupt that leaves a task ends its loop, and everybody who waits on it waits forever; a cancellation would reach
+    the caller as ``concurrent.futures.CancelledError``, which is an ordinary ``Exception``.
+    """
+    try:
+        return await coroutine, None
+    except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+        return None, error
 
 
 class _LoopThread:

@@ -108,3 +108,19 @@ def test_work_in_a_thread_leaves_the_loop_free() -> None:
         return str(await work)
 
     assert asyncio.run(main()) == "thread"
+
+
+@pytest.mark.parametrize("timeout", [None, 30])
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
+def test_an_interrupt_in_an_async_callable_reaches_the_caller(interrupt: type[BaseException], timeout: float | None) -> None:
+    """It comes out as what it is, and the loop goes on serving others."""
+
+    async def interrupted() -> None:
+        raise interrupt
+
+    async def answer() -> int:
+        return 1
+
+    with pytest.raises(interrupt):
+        call(interrupted, timeout=timeout)
+    assert call(answer, timeout=30) == 1
