@@ -17,19 +17,36 @@ class _Value(BaseModel):
 
 
 class Source(_Value):
-    """A path to read; an optional one may be missing."""
+    """
+    A path to read; an optional one may be missing.
+
+    >>> Source("/memories/notes", optional=True).optional
+    True
+    """
 
     path: str
     optional: bool = False
 
+    def __init__(self, path: str, optional: bool = False) -> None:
+        BaseModel.__init__(self, path=path, optional=optional)
+
 
 class Document(_Value):
-    """A file that was read; ``text`` may have been cut to fit."""
+    """
+    A file that was read.
+
+    Attributes
+    ----------
+    truncated:
+        Whether ``text`` is only the beginning of the file.
+    total_chars:
+        Characters of the whole file, where it was cut; a prompt says "first N of M characters".
+    """
 
     path: str
     text: str
     truncated: bool = False
-    total_chars: int = 0
+    total_chars: int | None = None
 
 
 class Skipped(_Value):
