@@ -42,6 +42,9 @@ class TestInProcessFileMemory(FileMemoryContract):
         }
         return dict(memory._bodies)
 
+    def spoil(self, scope):
+        self.memories[scope]._state = None
+
 
 TestAtRandom = file_memory_machine(TestInProcessFileMemory)
 

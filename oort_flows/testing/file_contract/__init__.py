@@ -19,6 +19,7 @@ from oort_flows.testing.file_contract.place import FileMemoryPlace
 from oort_flows.testing.file_contract.precedence import PrecedenceRules
 from oort_flows.testing.file_contract.results import ResultRules, SpellingRules
 from oort_flows.testing.file_contract.scopes import ScopeRules
+from oort_flows.testing.file_contract.spoiling import SpoiledStorageRules
 from oort_flows.testing.file_contract.undoing import UndoRules
 from oort_flows.testing.file_contract.views import ViewRules
 
@@ -43,6 +44,7 @@ class FileMemoryContract(
     ScopeRules,
     ConcurrencyRules,
     UndoRules,
+    SpoiledStorageRules,
 ):
     """
     Everything a writable file memory owes its callers, whatever it is made of.
@@ -58,7 +60,8 @@ class FileMemoryContract(
 
     An optional ability is declared by a class attribute: ``supports_undo`` for
     :class:`~oort_flows.ports.SupportsUndo`. Declared, its tests take part. An ability that is there and not declared fails
-    the suite, and so does one that is declared and not there.
+    the suite, and so does one that is declared and not there. A place that can also ``spoil`` what it holds overrides that
+    method, and the tests of damaged storage take part.
 
     Assertions compare codes, fields and bytes, never the wording of a message.
 
@@ -91,12 +94,8 @@ class FileMemoryContract(
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # pytest collects what can be called: a name set to None hides a test of an ability that is not declared.
-        for name, test in vars(UndoRules).items():
-            if name.startswith("test_") and not cls.supports_undo:
-                setattr(cls, name, None)
-            elif name.startswith("test_") and getattr(cls, name) is None:
-                setattr(cls, name, test)
+        _take_part(cls, UndoRules, cls.supports_undo)
+        _take_part(cls, SpoiledStorageRules, cls.spoil is not FileMemoryPlace.spoil)
 
     def test_ability_to_undo_is_declared_as_it_is(self) -> None:
         """``supports_undo`` says whether the memory can take back a write."""
@@ -104,3 +103,12 @@ class FileMemoryContract(
         abilities = ["execute_undoable", "undo", "settle", "journal"]
         assert [hasattr(memory, ability) for ability in abilities] == [self.supports_undo] * len(abilities)
         assert isinstance(memory, SupportsUndo) == self.supports_undo
+
+
+def _take_part(suite: type[FileMemoryContract], rules: type[Any], take_part: bool) -> None:
+    """Hide the tests of *rules* from pytest, or show them again; it collects what can be called, and ``None`` cannot."""
+    for name, test in vars(rules).items():
+        if name.startswith("test_") and not take_part:
+            setattr(suite, name, None)
+        elif name.startswith("test_") and getattr(suite, name) is None:
+            setattr(suite, name, test)

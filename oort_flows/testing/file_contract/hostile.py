@@ -189,6 +189,13 @@ class HostileInputRules(FileMemoryPlace):
         assert self.peek(self.scope) == {FILE: b"a\nx\nb\n"}
         assert not self.answer(memory, insert(FILE, TrapInteger(-1), "x"))["ok"]
 
+    def test_stored_bytes_that_are_no_text_are_unsafe_and_left_alone(self) -> None:
+        """What is no UTF-8 is neither shown in part nor edited; the files beside it are as good as ever."""
+        memory = self.memory({FILE: b"one\n\xff\xfe\n", M + "g.md": "g"})
+        for command in (view(FILE), view(FILE, view_range=[1, 1]), str_replace(FILE, "one", "1"), insert(FILE, 0, "x")):
+            self.refuse(memory, "UNSAFE_STORAGE", command, FILE)
+        assert self.succeed(memory, view(M + "g.md"))["text"] == "g"
+
     def test_command_is_never_changed(self) -> None:
         """What the caller handed in is the caller's."""
         memory = self.memory()

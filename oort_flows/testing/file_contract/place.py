@@ -65,6 +65,15 @@ class FileMemoryPlace(ABC):
     def peek(self, scope: str) -> dict[str, bytes]:
         """Return every file of *scope* (full path to bytes), by the back door; empty where nothing is stored."""
 
+    def spoil(self, scope: str) -> None:
+        """
+        Damage what is stored for *scope*, so that it can no longer be read or trusted, by the back door.
+
+        Optional: tests of damaged storage take part where this is overridden. It is called after ``seed``; ``peek`` is not
+        called on a damaged scope.
+        """
+        raise NotImplementedError
+
     # What the tests share ------------------------------------------------------------------------------------------
 
     @pytest.fixture(autouse=True)
