@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from prefect.blocks.core import Block
-from pydantic import Field, HttpUrl, model_validator
+from pydantic import BaseModel, Field, HttpUrl, model_validator
 
 from oort_flows.files import FileMemory, GitFileMemory, Limits
 from oort_flows.files.in_process import open_shared
@@ -20,23 +20,28 @@ __all__ = ["GitMemory", "InProcessMemory"]
 _ABOUT_BLOCKS: Final = HttpUrl("https://docs.prefect.io/v3/concepts/blocks")
 
 
-def _refuse_unknown_fields(cls: type[Block], values: Any) -> Any:
-    """Refuse fields that do not exist: Prefect's blocks keep a misspelt one in silence."""
-    if isinstance(values, dict):
-        known = set(cls.model_fields) | {"block_type_slug"}
-        unknown = sorted(str(name) for name in values if name not in known and not str(name).startswith("_block_"))
-        if unknown:
-            raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(cls.model_fields)}")
-    return values
+class _KnownFieldsOnly(BaseModel):
+    """Refuses fields that do not exist: Prefect's blocks keep a misspelt one in silence. Not a block, so never registered."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_fields(cls, values: Any) -> Any:
+        if isinstance(values, dict):
+            known = set(cls.model_fields) | {"block_type_slug"}
+            unknown = sorted(str(name) for name in values if name not in known and not str(name).startswith("_block_"))
+            if unknown:
+                raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}; it has {', '.join(cls.model_fields)}")
+        return values
 
 
-class InProcessMemory(Block):
+class InProcessMemory(_KnownFieldsOnly, Block):
     """
     A file memory that lives in the process and is gone with it: for tests and notebooks.
 
     All blocks of one name in one process open the same memory.
 
-    Attributes:
+    Attributes
+    ----------
         name: Name of the store.
 
     Example:
@@ -58,8 +63,6 @@ class InProcessMemory(Block):
 
     name: str = Field(description="Name of the store; blocks of one name in one process share it.", min_length=1)
 
-    _known_fields_only = model_validator(mode="before")(classmethod(_refuse_unknown_fields))
-
     def open(self, scope: str) -> FileMemory:
         """
         Open the memory of *scope*; the same one for every block of this name.
@@ -72,11 +75,12 @@ class InProcessMemory(Block):
         return open_shared(self.name, scope)
 
 
-class GitMemory(Block):
+class GitMemory(_KnownFieldsOnly, Block):
     """
     A file memory that lives in a Git repository, under a reference of its own: no branch, no commit, no file.
 
-    Attributes:
+    Attributes
+    ----------
         repository: Path of the repository, or of any folder inside it; bare ones work too.
         limits: How much one scope may hold.
 
@@ -99,8 +103,6 @@ class GitMemory(Block):
 
     repository: str = Field(description="Path of the repository, or of any folder inside it.", min_length=1)
     limits: Limits = Field(default_factory=Limits, description="How much one scope may hold.")
-
-    _known_fields_only = model_validator(mode="before")(classmethod(_refuse_unknown_fields))
 
     def open(self, scope: str) -> FileMemory:
         """

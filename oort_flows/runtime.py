@@ -5,6 +5,7 @@ Prefect's side of the step's memory: which run this is, and blocks by name.
 from __future__ import annotations
 
 from functools import lru_cache
+from uuid import UUID
 
 from prefect import runtime
 from prefect.blocks.core import Block
@@ -54,7 +55,7 @@ def _root_of(flow_run_id: str) -> str:
 @lru_cache(maxsize=256)
 def _flow_name_of(flow_run_id: str) -> str:
     with get_client(sync_client=True) as client:
-        flow_run = client.read_flow_run(flow_run_id)
+        flow_run = client.read_flow_run(UUID(flow_run_id))
         return client.read_flow(flow_run.flow_id).name
 
 

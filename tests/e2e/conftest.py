@@ -49,7 +49,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     }
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    with (home / "server.log").open("w") as log, subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process:
+    with (
+        (home / "server.log").open("w") as log,
+        subprocess.Popen(command, env=environment, stdout=log, stderr=log) as process,
+    ):
         try:
             _wait_until_healthy(environment["PREFECT_API_URL"], process)
             yield Server(f"http://127.0.0.1:{port}", environment)

@@ -14,9 +14,16 @@ from oort_flows.git import run_git
 from .conftest import Server
 
 # Without these, Chromium talks to its maker at every start.
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 
-PIPELINE = '''
+PIPELINE = """
 import sys
 from pathlib import Path
 from prefect import flow, task
@@ -47,7 +54,7 @@ def deliver(repository: str) -> None:
         publish_memory(files)
 
 deliver(sys.argv[1])
-'''
+"""
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,9 @@ def test_in_process_blocks_of_one_name_share_their_memory() -> None:
     assert not finds("shared", "t")
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda b: b.model_copy(deep=True), lambda b: pickle.loads(pickle.dumps(b))])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda b: b.model_copy(deep=True), lambda b: pickle.loads(pickle.dumps(b))]
+)
 def test_a_block_that_has_been_opened_can_be_copied_and_sent(copied: object, repository: Path) -> None:
     """No handle or lock lives in it."""
     block = GitMemory(repository=str(repository))

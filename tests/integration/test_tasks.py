@@ -341,7 +341,9 @@ def test_a_step_lands_as_one_commit_whose_reason_is_published(repository: Path) 
     @flow(name="deliver")
     def pipeline() -> tuple[Any, str]:
         with memory_context(GitMemory(repository=str(repository)), project="billing"), tags("x"):
-            return oort.run_isolated(implement, "go", repository=repository, label="implement", record=True), str(flow_run.id)
+            return oort.run_isolated(implement, "go", repository=repository, label="implement", record=True), str(
+                flow_run.id
+            )
 
     run, run_id = pipeline()
     assert run.status == "landed"

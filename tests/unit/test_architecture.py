@@ -83,7 +83,11 @@ def test_imports_go_one_way() -> None:
             if target == "testing":
                 if name != "testing":
                     wrong.append(f"{name} imports testing")
-            elif name not in ("testing", "__init__") and (name, target) not in EXCEPTIONS and layer_of(target) > layer_of(name):
+            elif (
+                name not in ("testing", "__init__")
+                and (name, target) not in EXCEPTIONS
+                and layer_of(target) > layer_of(name)
+            ):
                 wrong.append(f"{name} imports {target}")
     assert wrong == []
 

@@ -47,7 +47,7 @@ def test_the_parts_of_a_scope_stand_in_one_order() -> None:
 @pytest.mark.parametrize("value", ["", "  ", "a\nb", "a\x00", "\ud800", 5, None, b"x"])
 def test_an_unusable_name_is_refused_and_not_repeated(value: object) -> None:
     """The message names the field and never the value."""
-    with pytest.raises(ConfigurationError, match="^user must") as caught:
+    with pytest.raises(ConfigurationError, match=r"^user must") as caught:
         check_name("user", value)
     assert not isinstance(value, str) or not value.strip() or value not in str(caught.value)
 
