@@ -91,6 +91,14 @@ class FileMemoryMachine(RuleBasedStateMachine):
         """View a file, a part of one, or a directory."""
         self._compare(commands.view(path, view_range=view_range))
 
+    @rule(data=st.data())
+    def view_what_is_there(self, data: st.DataObject) -> None:
+        """View lines of a stored file."""
+        path, text = self._some_file(data)
+        bounds = st.integers(1, text.count("\n") + text.count("\r") + 1)
+        start, end = data.draw(bounds), data.draw(bounds | st.just(-1))
+        self._compare(commands.view(path, view_range=[start, end]))
+
     @rule(path=memory_paths(), text=contents(), demand=_DEMANDS)
     def create(self, path: str, text: str, demand: str | None) -> None:
         """Create a file, or replace one."""
@@ -183,6 +191,10 @@ class FileMemoryMachine(RuleBasedStateMachine):
         answer = plain(self._memory.execute(command))
         answer.get("error", {}).pop("message", None)
         assert answer == expected, (answer, expected)
+        # What a write has left there shows at once, where the next write may hide it.
+        written = expected["value"].get("path") if expected["ok"] and command["command"] != "view" else None
+        if written is not None:
+            self._compare(commands.view(written))
 
     def _compare_bytes(self) -> None:
         stored = self._place.peek(_SCOPE)

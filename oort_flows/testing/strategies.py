@@ -13,6 +13,10 @@ from oort_flows.models.limits import Limits
 __all__ = ["contents", "invalid_paths", "limits", "memory_paths", "wild_commands", "wild_values"]
 
 _NAMES = ("a", "b", "ab", "a.md", "b.md", "x.md")
+_FAMILIAR = tuple(
+    "/memories/" + path
+    for path in ("a.md", "b.md", "a/a.md", "a/b.md", "a/b/x.md", "a", "a/b", "ab/x.md", "ab", "a.md/x.md")
+)
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 _FIELDS = (
     "path", "view_range", "viewRange", "text", "file_text", "insert_text", "old_text", "oldText", "old_str", "new_text",
@@ -28,7 +32,8 @@ def memory_paths() -> st.SearchStrategy[str]:
     Endings are not always allowed ones, and the root is among them.
     """
     names = st.sampled_from(_NAMES)
-    return st.lists(names, max_size=3).map(lambda parts: "/".join(["/memories", *parts]))
+    drawn = st.lists(names, max_size=3).map(lambda parts: "/".join(["/memories", *parts]))
+    return st.sampled_from(_FAMILIAR) | drawn
 
 
 def invalid_paths() -> st.SearchStrategy[str]:
