@@ -253,10 +253,11 @@ def step_memory(*, worktree: Path | None = None, record: Record | None = None) -
     """
     Give a step the memory around it together with a work tree and a record of its own.
 
-    Without a memory around it, the step gets that of the current repository.
+    Without a memory around it, the step gets that of its work tree's repository, or else of the current one.
     """
     outer = _current.get()
-    inner = StepMemory(outer._named if outer else _Named(), worktree=worktree, record=record)
+    named = outer._named if outer else _Named() if worktree is None else _Named(directory=worktree)
+    inner = StepMemory(named, worktree=worktree, record=record)
     token = _current.set(inner)
     try:
         yield inner
