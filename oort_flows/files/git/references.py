@@ -167,18 +167,22 @@ class References:
             except (OSError, pygit2.GitError) as error:
                 if not still():
                     return lost
-                if not self._is_locked(name):
-                    raise _failure(error) from error
+                # libgit2 does not say why; whatever was in its way may have gone by now, as may a lock file.
+                if isinstance(error, OSError) and error.errno not in (None, errno.EEXIST):
+                    raise storage_failure(error) from error
                 if time.monotonic() >= end:
-                    raise StorageUnavailableError(
-                        f"somebody holds the lock of {name}; if no git program is at work, remove the file of this name "
-                        "that ends in .lock from the git directory"
-                    ) from error
+                    raise self._obstacle(name) from error
             time.sleep(random.uniform(0, pause))
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _is_locked(self, name: str) -> bool:
-        return any(os.path.lexists(f"{self._common}/{locked}.lock") for locked in (name, "packed-refs"))
+    def _obstacle(self, name: str) -> StorageError:
+        for locked in (name, "packed-refs"):
+            if os.path.lexists(f"{self._common}/{locked}.lock"):
+                return StorageUnavailableError(
+                    f"somebody holds the lock of {locked}; if no git program is at work, remove {locked}.lock from the git "
+                    "directory"
+                )
+        return StorageError("git refused to change a reference of the memory")
 
     @contextlib.contextmanager
     def _locked(self, name: str) -> Iterator[Callable[[bytes], None]]:
@@ -214,6 +218,8 @@ class References:
     def _make_directories(self, directory: str) -> None:
         if os.path.isdir(directory):
             return
+        if directory == self._common:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         parent = os.path.dirname(directory)
         self._make_directories(parent)
         with contextlib.suppress(FileExistsError):
@@ -252,12 +258,6 @@ class References:
         with contextlib.suppress(FileNotFoundError):
             if noted_at <= os.stat(lock).st_mtime <= noted_at + _SAME_MOMENT_S:
                 os.unlink(lock)
-
-
-def _failure(error: Exception) -> StorageError:
-    if isinstance(error, OSError) and error.errno is not None:
-        return storage_failure(error)
-    return StorageError("git refused to change a reference of the memory")
 
 
 def _take(descriptor: int, end: float) -> bool:
