@@ -16,10 +16,9 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 # Before anything is imported that reads them: the outcome must not depend on whose machine this is.
-for name in [
-    name for name in os.environ if name.startswith(("GIT_", "OORT_", "PREFECT_")) and name != "OORT_TESTS_NEED_BROWSER"
-]:
-    del os.environ[name]
+for name in [name for name in os.environ if name.startswith(("GIT_", "OORT_", "PREFECT_"))]:
+    if not name.startswith("OORT_TESTS_"):
+        del os.environ[name]
 _home = tempfile.mkdtemp(prefix="oort-tests-")
 os.environ |= {
     "DO_NOT_TRACK": "1",

@@ -21,7 +21,7 @@ _ABOUT_BLOCKS: Final = HttpUrl("https://docs.prefect.io/v3/concepts/blocks")
 
 
 class _KnownFieldsOnly(BaseModel):
-    """Refuses fields that do not exist: Prefect's blocks keep a misspelt one in silence. Not a block, so never registered."""
+    """Refuses fields that do not exist, which Prefect's blocks keep in silence. Not a block, so it is never registered."""
 
     @model_validator(mode="before")
     @classmethod
