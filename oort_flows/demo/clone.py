@@ -25,6 +25,7 @@ from oort_flows.demo.release_notes import FILE_NAME
 from oort_flows.errors import ConfigurationError, ConflictError
 from oort_flows.git import GitCommandError, run_git, run_git_bytes
 from oort_flows.scrubbing import scrub
+from oort_flows.worktrees import prune_worktrees
 
 __all__ = ["BRANCH", "Workplace", "workplace"]
 
@@ -164,7 +165,7 @@ def _kept_clone(source: Path, clone: Path) -> Workplace:
     try:
         if not clone.exists():
             _make(source, clone)
-        remarks = _update(source, clone)
+        remarks = (*_left_behind(clone), *_update(source, clone))
     except GitCommandError as error:
         raise ConfigurationError(
             f"git {error.command} failed on the clone that this works in: {_last_line(error)}. If nothing in it is dear to "
@@ -183,6 +184,13 @@ def _make(source: Path, clone: Path) -> None:
         run_git(partial, "config", name, value)
     run_git(partial, "reset", "--quiet", "--hard", _fetch(source, partial))
     partial.rename(clone)
+
+
+def _left_behind(clone: Path) -> Iterator[str]:
+    """Clear away the work trees of runs that were killed, and say where their work is kept."""
+    for orphan in prune_worktrees(clone):
+        if orphan.rescued is not None:
+            yield f"An earlier run was cut off; its unfinished work is kept at {orphan.rescued}."
 
 
 def _update(source: Path, clone: Path) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ MOST_LATER: Final = 2_000
 """Commits that a later run tells of, and how far back it looks for commits that were rewritten."""
 
 _MOST_SUBJECT_CHARS: Final = 200
+_TITLE_CHARS: Final = 72
 _FORMAT: Final = "%H%n%aI%n%ae%n%s%n%(trailers:key=Oort-Scope,valueonly,separator=%x2C)"
 # Bidirectional controls could show a line in another order than it has; see Unicode TR 36.
 _INVISIBLE: Final = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -42,8 +43,13 @@ class Commit:
         """The first seven digits of its id."""
         return self.sha[:7]
 
+    @property
+    def title(self) -> str:
+        """Its subject, cut to 72 characters."""
+        return self.subject if len(self.subject) <= _TITLE_CHARS else self.subject[: _TITLE_CHARS - 1].rstrip() + "…"
+
     def __str__(self) -> str:
-        return f"{self.short} ({self.authored[:10]}, '{self.subject}')"
+        return f"{self.short} ({self.authored[:10]}, '{self.title}')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +126,12 @@ def read_history(
     kept = git.log([*span, *(f"^{commit.sha}" for commit in own)], most) if own else read
     beyond = git.count("--no-merges", [*span, *(f"^{commit.sha}" for commit in own)]) - len(kept)
     left_out = [
-        LeftOut(git.count("--merges", span), "merge", "it is its commits that say something"),
-        LeftOut(len(own), "commit of this pipeline", "notes about notes help nobody"),
+        LeftOut(git.count("--merges", span), "merge", "what was merged is told itself"),
+        LeftOut(len(own), "commit of this pipeline", "the notes do not tell of themselves"),
     ]
     shas = {commit.sha for commit in kept}
     told = [commit for commit in read if commit.sha not in shas and commit.scope != scope]
-    left_out.append(_left_out(told, "commit", "earlier notes in this history tell of it already"))
+    left_out.append(_left_out(told, "commit", "told already, by earlier notes in this history"))
     if known:
         earlier = git.fingerprints(str(after), MOST_LATER)
         rewritten = [commit for commit in kept if commit.fingerprint in earlier]

@@ -24,7 +24,7 @@ Without a `*`, a commit that fits no group is left out.
 ## Groups
 
 - Breaking changes: !
-- New: feat, feature, add, adds, added, introduce, introduces, implement, implements, support, allow, let
+- New: feat, feature, add, adds, added, introduce, introduces, implement, implements, create, support, allow, offer, write
 - Fixed: fix, fixes, fixed, bugfix, hotfix, repair, correct, corrects, security, revert
 - Faster: perf, speed up, optimize, optimise
 - Removed: remove, removes, removed, drop, drops, dropped, delete, deprecate

@@ -68,14 +68,17 @@ class Progress(logging.Handler):
 
 @contextmanager
 def quiet_prefect(progress: Progress) -> Iterator[None]:
-    """Keep Prefect's own log off the console, and show its tasks as steps; the log on the server stays complete."""
+    """
+    Show Prefect's tasks as steps and keep its own log off the console; the log on the server stays complete.
+
+    The console stays quiet afterwards, since the temporary server says goodbye when the process ends.
+    """
     from prefect.logging.handlers import PrefectConsoleHandler
 
-    consoles = [handler for handler in logging.getLogger().handlers if isinstance(handler, PrefectConsoleHandler)]
-    levels = [handler.level for handler in consoles]
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, PrefectConsoleHandler):
+            handler.setLevel(logging.CRITICAL)
     watched = [logging.getLogger("prefect.task_runs"), logging.getLogger("prefect.flow_runs")]
-    for handler in consoles:
-        handler.setLevel(logging.CRITICAL)
     for logger in watched:
         logger.addHandler(progress)
     try:
@@ -83,5 +86,3 @@ def quiet_prefect(progress: Progress) -> Iterator[None]:
     finally:
         for logger in watched:
             logger.removeHandler(progress)
-        for handler, level in zip(consoles, levels, strict=True):
-            handler.setLevel(level)

@@ -271,7 +271,7 @@ def _item(commit: Commit) -> str:
 
 
 def _told(commit: Commit) -> str:
-    return f"`{commit.short}` ({commit.authored[:10]}, “{_escape(commit.subject)}”)"
+    return f"`{commit.short}` ({commit.authored[:10]}, “{_escape(commit.title)}”)"
 
 
 def _escape(text: str) -> str:

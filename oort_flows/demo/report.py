@@ -85,12 +85,12 @@ def _facts(done: Done, place: Workplace) -> Iterator[Line]:
     if notes.commits:
         yield Line("fact", f"{notes.headline}, on top of {FILE_NAME}", "Wrote")
     else:
-        yield Line("fact", f"nothing: no commit is new since then, so {FILE_NAME} stays as it is", "Wrote")
+        yield Line("fact", f"nothing: there is no new commit to tell of, so {FILE_NAME} stays as it is", "Wrote")
     yield from (Line("fact", str(left), "Left out") for left in notes.left_out)
     if run.commit is not None:
         yield Line("fact", f"commit {run.commit[:7]} on {place.branch}", "Landed")
     elif done.landed is not None:
-        yield Line("fact", f"nothing new; the last notes are in commit {done.landed[:7]}", "Landed")
+        yield Line("fact", f"nothing this time; the last notes are in commit {done.landed[:7]}", "Landed")
     yield Line("fact", f"up to commit {notes.newest}: the next run starts there", "Remembers")
 
 

@@ -38,6 +38,7 @@ def run_pipeline(place: Workplace, progress: Progress, *, verbose: bool) -> tupl
     with progress.doing("Loading Prefect, which takes some seconds"):
         from prefect.settings import (
             PREFECT_API_URL,
+            PREFECT_SERVER_ANALYTICS_ENABLED,
             PREFECT_SERVER_EPHEMERAL_ENABLED,
             PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
             PREFECT_UI_URL,
@@ -50,6 +51,7 @@ def run_pipeline(place: Workplace, progress: Progress, *, verbose: bool) -> tupl
     settings: dict[Any, Any] = {}
     if not configured:
         settings = {
+            PREFECT_SERVER_ANALYTICS_ENABLED: False,  # it lives for seconds and should not ask the network for anything
             PREFECT_SERVER_EPHEMERAL_ENABLED: True,
             PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: _MOST_START_S,
         }

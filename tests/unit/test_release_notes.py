@@ -153,8 +153,8 @@ def test_merges_and_own_commits_are_left_out_with_the_reason(repository: Path) -
     run_git(repository, "merge", "-q", "--no-ff", "-m", "Merge side", "side")
     notes = plan(repository, after(first))
     assert sorted(subjects(notes)) == ["Add by another pipeline", "Add from the side"]
-    assert "1 merge: it is its commits" in reasons(notes)
-    assert "1 commit of this pipeline: notes about notes" in reasons(notes)
+    assert "1 merge: what was merged is told itself" in reasons(notes)
+    assert "1 commit of this pipeline: the notes do not tell of themselves" in reasons(notes)
 
 
 def test_run_that_was_cut_off_after_landing_is_not_told_again(repository: Path) -> None:
@@ -164,7 +164,7 @@ def test_run_that_was_cut_off_after_landing_is_not_told_again(repository: Path) 
     commit(repository, "Add hands")
     notes = plan(repository)
     assert subjects(notes) == ["Add hands"]
-    assert "2 commits: earlier notes in this history tell of it already" in reasons(notes)
+    assert "2 commits: told already, by earlier notes in this history" in reasons(notes)
 
 
 def test_first_run_is_bounded_and_says_so(repository: Path) -> None:
@@ -212,6 +212,14 @@ def test_conventions_leave_out_with_the_reason(repository: Path) -> None:
     assert subjects(notes) == ["Add a clock"]
     assert f"the conventions leave out what starts with 'fixup!'.\n- {sha[:7]} fixup! Start" in reasons(notes)
     assert "1 commit: they fit no group of the conventions." in reasons(notes)
+
+
+def test_long_subjects_are_cut_where_they_are_only_mentioned(repository: Path) -> None:
+    """A commit that is named in passing is named shortly; in the list of changes it has its whole subject."""
+    commit(repository, "Add " + "x" * 100)
+    notes = plan(repository)
+    assert f"'Add {'x' * 67}…'" in str(notes.newest)
+    assert f"- Add {'x' * 100} (" in render_section(notes)
 
 
 def test_long_lists_of_reasons_are_cut(repository: Path) -> None:
