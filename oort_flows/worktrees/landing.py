@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
+from tenacity import RetryError, retry, retry_if_result, stop_after_delay, wait_random
 
 from oort_flows.git import GitCommandError, run_git
 from oort_flows.worktrees.conflicts import Resolutions, conflicted_paths, resolve_in
@@ -25,6 +25,7 @@ __all__ = ["Landing", "commit_changes", "merge"]
 # The message as it is: a setting such as commit.cleanup or commit.verbose would take headings for comments, or cut it.
 _VERBATIM = ("--cleanup=verbatim", "--no-verbose", "-F", "-")
 _ENCODED = ("-c", "i18n.commitEncoding=UTF-8")
+_INDEX_PATIENCE = 5  # seconds
 _ROUNDS = 5  # how often conflicts may turn out to have changed while they were being resolved
 _MESSAGE_PATHS = 10
 
@@ -197,18 +198,20 @@ class _Attempt:
             "--no-rerere-autoupdate",
             "-q",
         )
-        for attempt in Retrying(
-            retry=retry_if_exception(_index_is_locked),
-            stop=stop_after_attempt(6),
-            wait=wait_exponential(multiplier=0.05, max=1),
-            reraise=True,
-        ):
-            with attempt:
-                traced_git(
-                    self.parent.top,
-                    *settings, "merge", *options, "--cleanup=verbatim", "-m", self.landing.message, self.landing.tip,
-                    own_group=True,
-                )  # fmt: skip
+        what = ("--cleanup=verbatim", "-m", self.landing.message, self.landing.tip)
+        self._wait_for_index()
+        traced_git(self.parent.top, *settings, "merge", *options, *what, own_group=True)
+
+    def _wait_for_index(self) -> None:
+        """Wait while another program, such as an editor that shows the status, holds the parent's index."""
+        lock = self.parent.git_dir / "index.lock"
+        free = retry(retry=retry_if_result(bool), stop=stop_after_delay(_INDEX_PATIENCE), wait=wait_random(0.02, 0.1))(
+            lock.exists
+        )
+        try:
+            free()
+        except RetryError:
+            raise Refusal("git_failed", "the parent's index.lock stays; see which program holds it, or remove it") from None
 
     def _after_failure(self, error: TracedGitError) -> list[str]:
         """Take the merge back and say why, or conclude it with what has been resolved; return what is still open."""
@@ -262,6 +265,7 @@ class _Attempt:
         parent = self.parent
         try:
             if (parent.git_dir / "MERGE_HEAD").exists():
+                self._wait_for_index()
                 run_git(parent.top, "merge", "--abort", own_group=True)
             if parent.head() == self.before:
                 return
@@ -284,11 +288,6 @@ def _named(paths: Iterable[str]) -> str:
     names = [path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for path in sorted(set(paths))]
     more = f" and {len(names) - _MESSAGE_PATHS} more" if len(names) > _MESSAGE_PATHS else ""
     return ", ".join(names[:_MESSAGE_PATHS]) + more
-
-
-def _index_is_locked(error: BaseException) -> bool:
-    # An editor that asks for the status holds it for a moment.
-    return isinstance(error, GitCommandError) and "index.lock" in error.stderr
 
 
 def _is_ancestor(parent: Parent, tip: str, head: str) -> bool:

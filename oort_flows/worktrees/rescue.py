@@ -123,8 +123,8 @@ class _Rescue:
         others = ["--all"] if keep_branch else [f"--exclude={branch}", "--all"]
         if not self.tips:
             return []
-        # In the common directory: --all includes HEAD, and that of the work tree itself must not count.
-        asked = (*self.tips, "--not", *known, *others)
+        # --all includes HEAD, also of other work trees; that of this one must not count.
+        asked = ("--single-worktree", *self.tips, "--not", *known, *others)
         unreached = set(run_git(self.common, f"--git-dir={self.common}", "rev-list", *asked, own_group=True).split())
         lost = [tip for tip in self.tips if tip in unreached]
         return self.git("merge-base", "--independent", *lost).split() if len(lost) > 1 else lost
@@ -138,7 +138,8 @@ class _Rescue:
             index = Path(folder, "index")
             environment = {"GIT_INDEX_FILE": str(index)}
             if (self.git_dir != self.common) and (self.git_dir / "index").is_file():
-                shutil.copy(self.git_dir / "index", index)
+                # With its time: git looks into files that are not older than the index (its racy-git.txt).
+                shutil.copy2(self.git_dir / "index", index)
             elif self.head:
                 self.git("read-tree", self.head, environment=environment)
             staged = self._staged(environment)
