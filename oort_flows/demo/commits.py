@@ -80,6 +80,10 @@ class History:
         Newest first, without merges, without those of the pipeline itself.
     left_out:
         The others, by reason.
+    told:
+        The newest commit that earlier notes in this history tell of, beyond the one to start after.
+    landed:
+        The newest commit of the pipeline itself, beyond the one to start after.
     found:
         Whether the commit to start after is still part of the history; ``True`` where none was given.
     """
@@ -88,6 +92,8 @@ class History:
     tag: str | None
     commits: tuple[Commit, ...]
     left_out: tuple[LeftOut, ...]
+    told: Commit | None = None
+    landed: str | None = None
     found: bool = True
 
 
@@ -147,6 +153,8 @@ def read_history(
         tag=git.tag_at(head),
         commits=tuple(commit.told() for commit in kept if commit.sha not in again),
         left_out=tuple(group for group in left_out if group.count),
+        told=told[0].told() if told else None,
+        landed=own[0].sha if own else None,
         found=found,
     )
 

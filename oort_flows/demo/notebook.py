@@ -15,7 +15,7 @@ from oort_flows.demo.commits import Commit, clean
 from oort_flows.demo.conventions import DEFAULT_CONVENTIONS
 from oort_flows.errors import StorageCorruptError, StorageError, StorageUnavailableError
 from oort_flows.models.results import DirectoryView, Failure
-from oort_flows.ports import FileMemory
+from oort_flows.ports import FileMemory, SupportsUndo
 
 if TYPE_CHECKING:
     from oort_flows.demo.release_notes import Notes
@@ -128,6 +128,7 @@ def remember(memory: FileMemory, notes: Notes, run: IsolatedRun) -> None:
     text = f"# {when}\n\n- {when}: {line}\n\n" + "\n".join(details) + "\n"
     _write(memory, f"{SESSIONS}/{notes.when:%Y%m%dT%H%M%SZ}-{notes.newest.short}.md", text)
     _forget_old_sessions(memory)
+    _settle_cut_off_folds(memory)
 
 
 def _forget_old_sessions(memory: FileMemory) -> None:
@@ -137,6 +138,14 @@ def _forget_old_sessions(memory: FileMemory) -> None:
     sessions = sorted(entry.path for entry in answer.value.entries) if isinstance(answer.value, DirectoryView) else []
     for path in sessions[:-KEPT_SESSIONS]:
         memory.execute({"command": "delete", "path": path})
+
+
+def _settle_cut_off_folds(memory: FileMemory) -> None:
+    """Close the journal of a run that was killed while it folded: folding again is all that it takes."""
+    if isinstance(memory, SupportsUndo):
+        for entry in memory.journal():
+            if not entry.alive:
+                memory.settle(entry.undo.operation)
 
 
 def fold_sessions(prior: str | None, documents: Sequence[Document], prompt: str) -> str:

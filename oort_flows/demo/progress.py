@@ -54,9 +54,9 @@ class Progress(logging.Handler):
         self._print("✓", what)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a warning, or that a task has ended; every other record is for the log."""
+        """Show a warning, or that a task has ended. An error comes out of the run, and is told once, by the command."""
         name = str(getattr(record, "task_run_name", "") or "").rpartition("-")[0]
-        if record.levelno >= logging.WARNING:
+        if record.levelno == logging.WARNING:
             self._print("!", " ".join(record.getMessage().split())[:300])
         elif name and "Completed()" in record.getMessage():
             self.done(_STEPS.get(name, name))

@@ -58,6 +58,8 @@ class Notes:
         The newest commit that any run has told of; where there is none, that of ``head``.
     head, tag:
         The commit up to which the history was read, and a tag on it.
+    landed:
+        The commit that carries the last section so far.
     groups:
         The commits to tell of, newest first, in the groups and in the order of the conventions.
     left_out:
@@ -73,6 +75,7 @@ class Notes:
     tag: str | None
     groups: tuple[tuple[str, tuple[Commit, ...]], ...]
     left_out: tuple[LeftOut, ...] = ()
+    landed: str | None = None
     remarks: tuple[str, ...] = ()
 
     @property
@@ -110,7 +113,7 @@ class Notes:
 
     def ending(self, landed: str | None) -> Ending:
         """Say where the next run starts, now that the notes are in the commit *landed*."""
-        return Ending(self.newest, self.head, landed or (self.after.landed if self.after else None))
+        return Ending(self.newest, self.head, landed or self.landed)
 
 
 def choose(intent: str, documents: Sequence[Document], prompt: str) -> dict[str, Any]:
@@ -171,18 +174,19 @@ def plan_notes(repository: str | os.PathLike[str], known: Mapping[str, str], *, 
         else:
             groups[group].append(commit)
     told = {commit for commits in groups.values() for commit in commits}
-    newest = next((commit for commit in history.commits if commit in told), after.newest if after else history.head)
+    newest = next((commit for commit in history.commits if commit in told), history.told)
     remarks = (
         () if history.found else ("The history was rewritten since: known commits were told apart by what a rebase keeps.",)
     )
     return Notes(
         when=when,
         after=after,
-        newest=newest,
+        newest=newest or (after.newest if after else history.head),
         head=history.head.sha,
         tag=history.tag,
         groups=tuple((name, tuple(commits)) for name, commits in groups.items() if commits),
         left_out=(*history.left_out, *(LeftOut(len(all_), "commit", why, tuple(all_)) for why, all_ in dropped.items())),
+        landed=history.landed or (after.landed if after else None),
         remarks=remarks,
     )
 

@@ -35,7 +35,7 @@ class Done:
     @property
     def landed(self) -> str | None:
         """The commit that carries the newest section, by this run or an earlier one."""
-        return self.run.commit or (self.notes.after.landed if self.notes.after else None)
+        return self.run.commit or self.notes.landed
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +20,7 @@ from oort_flows.demo.conventions import DEFAULT_CONVENTIONS, parse_conventions
 from oort_flows.demo.notebook import CONVENTIONS, ENDING, SESSIONS, SUMMARY, Ending, fold_sessions, parse_ending
 from oort_flows.demo.release_notes import Notes, choose, plan_notes, render_section, with_section, write_section
 from oort_flows.errors import ConfigurationError, StorageError
-from oort_flows.files import InProcessFileMemory, Limits
+from oort_flows.files import FileMemory, GitFileMemory, InProcessFileMemory, Limits
 from oort_flows.git import run_git
 from oort_flows.models.mechanics import Document
 from oort_flows.models.runs import IsolatedRun
@@ -159,11 +161,15 @@ def test_merges_and_own_commits_are_left_out_with_the_reason(repository: Path) -
 
 def test_run_that_was_cut_off_after_landing_is_not_told_again(repository: Path) -> None:
     """Commits below one of the pipeline's own are told already, even if the memory was never written."""
-    commit(repository, "Add a clock")
-    commit(repository, f"Release notes\n\nOort-Scope: {SCOPE}\n")
+    clock = commit(repository, "Add a clock")
+    landed = commit(repository, f"Release notes\n\nOort-Scope: {SCOPE}\n")
+    nothing_new = plan(repository)
+    assert nothing_new.commits == ()
+    assert (nothing_new.newest.sha, nothing_new.ending(None).landed) == (clock, landed)
     commit(repository, "Add hands")
     notes = plan(repository)
     assert subjects(notes) == ["Add hands"]
+    assert notes.ending("d" * 40).landed == "d" * 40
     assert "2 commits: told already, by earlier notes in this history" in reasons(notes)
 
 
@@ -422,7 +428,7 @@ def texts_of(memory: InProcessFileMemory, folder: str) -> list[str]:
     return [entry.path for entry in answer.value.entries] if answer.ok else []
 
 
-def text_of(memory: InProcessFileMemory, path: str) -> str:
+def text_of(memory: FileMemory, path: str) -> str:
     answer = memory.execute({"command": "view", "path": path})
     assert answer.ok, answer
     return str(answer.value.text)
@@ -474,6 +480,23 @@ def test_old_session_notes_go() -> None:
         )
     assert [path[len(SESSIONS) + 1 :][9:11] for path in texts_of(memory, SESSIONS)] == [str(hour) for hour in range(14, 24)]
     assert text_of(memory, CONVENTIONS) == DEFAULT_CONVENTIONS
+
+
+def test_journal_of_a_run_that_was_killed_is_closed(repository: Path) -> None:
+    """What a dead process left in the journal of the memory is settled, since the next fold makes up for it."""
+    code = (
+        "import sys; from oort_flows.files import GitFileMemory\n"
+        "command = {'command': 'create', 'path': sys.argv[2], 'text': 'half'}\n"
+        "GitFileMemory(sys.argv[1], 'notes').execute_undoable(command, operation='cut-off')"
+    )
+    subprocess.run([sys.executable, "-c", code, str(repository), SUMMARY], check=True)
+    memory = GitFileMemory(repository, "notes")
+    alive = {"command": "create", "path": CONVENTIONS, "text": "mine"}
+    memory.execute_undoable(alive, operation="at-work")
+    assert len(memory.journal()) == 2
+    notebook.remember(memory, example(), IsolatedRun(status="landed", commit="d" * 40))
+    assert [entry.undo.operation for entry in memory.journal()] == ["at-work"]
+    assert text_of(memory, SUMMARY) == "half"
 
 
 def test_memory_that_refuses_is_a_typed_error() -> None:
