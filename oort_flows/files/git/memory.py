@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from oort_flows.errors import StorageCorruptError, StorageError
+from oort_flows.errors import StorageCorruptError, StorageError, is_retryable
 from oort_flows.files.adapter import SwappingFileMemory
 from oort_flows.files.git.journal import Journal
 from oort_flows.files.git.metadata import scope_digest, scope_of
@@ -99,6 +99,7 @@ class GitFileMemory(SwappingFileMemory[GitState]):
         self._objects = Objects(f"{self.repository}/objects", opened.packs, durable=durable)
         self._references = References(opened, durable=durable)
         self._journal = Journal(self._objects, self._references, self._scope)
+        self._compacts = True
         self._compacted_at = 0
         self._turn = (os.getpid(), threading.Lock())
         self._report_leftovers()
@@ -143,7 +144,7 @@ class GitFileMemory(SwappingFileMemory[GitState]):
 
     def _execute(self, command: object, operation: str | None) -> tuple[Result, Undo | None]:
         done = super()._execute(command, operation)
-        if self._objects.written - self._compacted_at >= OBJECTS_BEFORE_COMPACT:
+        if self._compacts and self._objects.written - self._compacted_at >= OBJECTS_BEFORE_COMPACT:
             self._compact_quietly()
         return done
 
@@ -208,11 +209,13 @@ class GitFileMemory(SwappingFileMemory[GitState]):
             _log.debug("a journal entry without its write stays", exc_info=True)
 
     def _compact_quietly(self) -> None:
-        self._compacted_at = self._objects.written
         try:
             compact(self.repository)
-        except Exception:  # noqa: BLE001 - the write has happened, and the next round tries again
+        except Exception as error:  # noqa: BLE001 - the write has happened
             _log.debug("compacting was put off", exc_info=True)
+            # A git that is too old, or an object it cannot read, will be the same the next time.
+            self._compacts = is_retryable(error)
+        self._compacted_at = self._objects.written
 
     def _report_leftovers(self) -> None:
         try:

@@ -14,12 +14,12 @@ import stat
 import zlib
 from collections.abc import Callable, Container
 from hashlib import sha1
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from oort_flows.errors import StorageCorruptError
 from oort_flows.files.git.failures import storage_failure
 
-__all__ = ["BLOB", "TREE", "Objects", "flush_directory", "write_all"]
+__all__ = ["BLOB", "TREE", "Objects", "flush_directory", "open_below", "write_all"]
 
 BLOB: Final = b"blob"
 TREE: Final = b"tree"
@@ -31,8 +31,15 @@ _FIRST_READ: Final = 4_096
 # Deflate never shrinks below about a thousandth; anything longer than its content plus this is no object git wrote.
 _SLACK: Final = 4_096
 _DEEPEST_ALTERNATE: Final = 5
+_MOST_REMOVALS: Final = 100
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+class Packs(Protocol):
+    """Gives a ``pygit2.Odb`` over the packs of some directories, for the calling thread, and opens it *anew* if need be."""
+
+    def __call__(self, places: tuple[str, ...], *, anew: bool = False) -> Any: ...
 
 
 class Objects:
@@ -44,12 +51,12 @@ class Objects:
     directory:
         Path of the ``objects`` directory.
     packs:
-        Gives a ``pygit2.Odb`` over the packs of the given directories, for the calling thread.
+        Opens packs.
     durable:
         Flush every new object, and the directory that names it, to disk.
     """
 
-    def __init__(self, directory: str, packs: Callable[[tuple[str, ...]], Any], *, durable: bool = False) -> None:
+    def __init__(self, directory: str, packs: Packs, *, durable: bool = False) -> None:
         self._directory = directory
         self._places = _with_alternates(directory)
         self._packs = packs
@@ -96,21 +103,21 @@ class Objects:
     def _find(self, oid: bytes, loose: Callable[[bytes], Any], packed: Callable[[Any, Any], Any], *, whole: bool) -> Any:
         damage: StorageCorruptError | None = None
         name = oid.hex()
-        # Loose, packed, and loose once more: git may unpack an object between the first two looks.
-        for last in (False, True):
+        # Two rounds, the second on packs opened anew: meanwhile git may have packed an object, unpacked it, or merged packs.
+        for anew in (False, True):
             data = self._read_loose(name, whole=whole)
-            if data is not None:
-                try:
+            try:
+                if data is not None:
                     return loose(data)
-                except StorageCorruptError as error:
-                    damage = error
-            if not last:
-                odb, key = self._packs(self._places), _oid(oid)
+            except StorageCorruptError as error:
+                damage = error
+            odb, key = self._packs(self._places, anew=anew), _oid(oid)
+            try:
                 if key in odb:
                     return packed(odb, key)
-            if damage is not None:
-                raise damage
-        raise StorageCorruptError("an object of the memory is missing from the repository")
+            except StorageCorruptError as error:
+                damage = error
+        raise damage or StorageCorruptError("an object of the memory is missing from the repository")
 
     def _read_loose(self, name: str, *, whole: bool) -> bytes | None:
         for place in self._places:
@@ -179,11 +186,7 @@ class Objects:
     def _store(self, directory: str, name: str, data: bytes) -> None:
         # Git's own name for unfinished objects: its prune removes what a killed process leaves behind.
         temporary = f"{directory}/tmp_obj_{os.urandom(8).hex()}"  # noqa: S108 - no temporary directory
-        try:
-            descriptor = os.open(temporary, _WRITE_FLAGS, 0o444)
-        except FileNotFoundError:
-            self._make_directory(directory)
-            descriptor = os.open(temporary, _WRITE_FLAGS, 0o444)
+        descriptor = open_below(temporary, _WRITE_FLAGS, 0o444, lambda: self._make_directory(directory))
         try:
             try:
                 write_all(descriptor, data)
@@ -206,9 +209,20 @@ class Objects:
             os.mkdir(directory)
         except FileExistsError:
             return
-        os.chmod(directory, self._directory_mode)
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(directory, self._directory_mode)
         if self._durable:
             flush_directory(self._directory)
+
+
+def open_below(path: str, flags: int, mode: int, make_directory: Callable[[], None]) -> int:
+    """Open a new file in a directory that may not be there, and that git removes whenever it finds it empty."""
+    for _ in range(_MOST_REMOVALS):
+        try:
+            return os.open(path, flags, mode)
+        except FileNotFoundError:
+            make_directory()
+    return os.open(path, flags, mode)
 
 
 def flush_directory(directory: str) -> None:

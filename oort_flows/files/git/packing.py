@@ -70,7 +70,7 @@ def compact(common: str) -> Compaction:
     if before == 0:
         return Compaction(0, 0, 0)
     with _collecting(common):
-        merged = _pack(common, before)
+        merged = _pack(common)
         _git(common, "prune-packed", "--quiet")
     return Compaction(before, count_loose(common), merged)
 
@@ -88,16 +88,20 @@ def _loose(common: str) -> Iterator[os.DirEntry[str]]:
                     yield from (file for file in files if _OBJECT.fullmatch(file.name))
 
 
-def _pack(common: str, loose: int) -> int:
+def _pack(common: str) -> int:
     """Write the new pack, then delete the packs that went into it; returns how many these were."""
     directory = f"{common}/objects/pack"
     packs = {name[: -len(".pack")] for name in os.listdir(directory) if name.startswith("pack-") and name.endswith(".pack")}
-    merged = _packs_to_merge(directory, packs, loose)
+    aged = [(file.stat().st_mtime_ns, file.path[-41:-39] + file.name) for file in _loose(common)]
+    merged = _packs_to_merge(directory, packs, len(aged))
+    older = frozenset(merged)
+    # A damaged object stops git here; below it is passed over, or stops git for good.
+    with contextlib.suppress(StorageError):
+        draft = _draft(common, sorted(aged))
+        merged |= {draft} - packs
+        packs |= {draft}
     listing = "".join(f"{'-' if pack in merged else ''}{pack}.pack\n" for pack in sorted(packs))
-    made = _git(
-        common, "pack-objects", "--cruft", "--delta-base-offset", "--non-empty", "--quiet", f"{directory}/pack", feed=listing
-    )
-    written = {f"pack-{line}" for line in made.split()}
+    written = _pack_objects(common, "--cruft", feed=listing)
     if not written:
         return 0
     gone = merged - written
@@ -106,7 +110,37 @@ def _pack(common: str, loose: int) -> int:
         for ending in (".idx", ".pack", ".rev", ".bitmap", ".mtimes"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{directory}/{pack}{ending}")
-    return len(gone)
+    return len(gone & older)
+
+
+def _draft(common: str, aged: list[tuple[int, str]]) -> str:
+    """
+    Pack loose objects in the order of their age, so that each text is stored as what changed since the one before it.
+
+    A cruft pack takes them in the order of their names, that is, in none; but it takes over what it finds compressed here.
+    """
+    feed = "".join(f"{oid} {_ordered_name(place)}\n" for place, (_, oid) in enumerate(aged))
+    (draft,) = _pack_objects(common, feed=feed)
+    # An object counts as young as the youngest of its copies; so this one must not be younger than any.
+    oldest = aged[0][0]
+    os.utime(f"{common}/objects/pack/{draft}.pack", ns=(oldest, oldest))
+    return draft
+
+
+def _ordered_name(place: int) -> str:
+    """
+    Name the object at *place* such that git, which compares neighbours by a hash of their names, keeps the order.
+
+    The hash is a sum of the letters, each a quarter as heavy as the one after it: so digits to the base of four, the lowest
+    first, count upwards.
+    """
+    return "".join("abcd"[place >> shift & 3] for shift in range(0, 24, 2))
+
+
+def _pack_objects(common: str, *arguments: str, feed: str) -> set[str]:
+    base = f"{common}/objects/pack/pack"
+    made = _git(common, "pack-objects", *arguments, "--delta-base-offset", "--non-empty", "--quiet", base, feed=feed)
+    return {f"pack-{line}" for line in made.split()}
 
 
 def _packs_to_merge(directory: str, packs: set[str], loose: int) -> set[str]:

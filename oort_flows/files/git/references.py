@@ -23,7 +23,7 @@ from typing import Final, TypeVar
 
 from oort_flows.errors import StorageCorruptError, StorageError, StorageUnavailableError
 from oort_flows.files.git.failures import storage_failure
-from oort_flows.files.git.objects import flush_directory, write_all
+from oort_flows.files.git.objects import flush_directory, open_below, write_all
 from oort_flows.files.git.repository import Repository
 
 __all__ = ["References"]
@@ -189,11 +189,7 @@ class References:
         """Hold git's lock of a reference, and give the function that writes it; without a call nothing changes."""
         path = f"{self._common}/{name}"
         lock = f"{path}.lock"
-        try:
-            descriptor = os.open(lock, _LOCK_FLAGS, 0o666)
-        except FileNotFoundError:
-            self._make_directories(os.path.dirname(path))
-            descriptor = os.open(lock, _LOCK_FLAGS, 0o666)
+        descriptor = open_below(lock, _LOCK_FLAGS, 0o666, lambda: self._make_directories(os.path.dirname(path)))
 
         renamed = False
 
@@ -222,7 +218,7 @@ class References:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         parent = os.path.dirname(directory)
         self._make_directories(parent)
-        with contextlib.suppress(FileExistsError):
+        with contextlib.suppress(FileExistsError, FileNotFoundError):
             os.mkdir(directory)
             # As the directory above: a repository shared by a group stays so.
             os.chmod(directory, stat.S_IMODE(os.stat(parent).st_mode))

@@ -138,16 +138,20 @@ class Repository:
         """Return the ``pygit2.Repository`` of the calling thread."""
         return self._mine("repository", partial(_open, self.common))
 
-    def packs(self, places: tuple[str, ...]) -> Any:
-        """Return a ``pygit2.Odb`` over the packs below *places*, for the calling thread; it sees no loose object."""
-        return self._mine("packs", partial(_open_packs, places))
+    def packs(self, places: tuple[str, ...], *, anew: bool = False) -> Any:
+        """
+        Return a ``pygit2.Odb`` over the packs below *places*, for the calling thread; it sees no loose object.
 
-    def _mine(self, name: str, make: Callable[[], Any]) -> Any:
+        It finds packs that appear later, and goes on looking into those that have disappeared: then it is opened *anew*.
+        """
+        return self._mine("packs", partial(_open_packs, places), anew=anew)
+
+    def _mine(self, name: str, make: Callable[[], Any], *, anew: bool = False) -> Any:
         local = self._local
         if getattr(local, "pid", None) != os.getpid():
             local.__dict__.clear()
             local.pid = os.getpid()
-        if name not in local.__dict__:
+        if anew or name not in local.__dict__:
             local.__dict__[name] = make()
         return local.__dict__[name]
 
