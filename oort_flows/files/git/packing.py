@@ -65,7 +65,7 @@ def compact(common: str) -> Compaction:
     StorageError
         If git fails, for instance on a damaged object or a full disk; nothing has changed then.
     """
-    _check_git()
+    _check_git(common)
     before = count_loose(common)
     if before == 0:
         return Compaction(0, 0, 0)
@@ -235,38 +235,26 @@ def _is_collecting(path: str) -> bool:
     return True
 
 
-def _check_git() -> None:
-    # Imported where it is needed, here and below: a fourth of what importing this adapter takes, and few processes compact.
-    import shutil
-    import subprocess
-
-    program = shutil.which("git")
-    if program is None:
-        raise ConfigurationError("compacting needs the git program, and there is none on the path")
-    answer = subprocess.run([program, "version"], capture_output=True, text=True, check=False)
-    match = re.search(r"(\d+)\.(\d+)", answer.stdout)
+def _check_git(common: str) -> None:
+    match = re.search(r"(\d+)\.(\d+)", _git(common, "version"))
     if match is None or (int(match[1]), int(match[2])) < _OLDEST_GIT:
         raise ConfigurationError("compacting needs git 2.37 or newer: older ones know no cruft packs")
 
 
 def _git(common: str, *arguments: str, feed: str = "") -> str:
-    """Run git on the repository, shielded from hooks, other configuration and every ``GIT_*`` variable."""
-    import subprocess
+    """Run git on the repository, shielded from hooks, from all configuration but the repository's, and from its remotes."""
+    from oort_flows.git import GitCommandError, run_git  # brings subprocess along, and few processes compact
 
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {
+    shielded = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
     }
-    command = ["git", f"--git-dir={common}", "-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", *arguments]
+    options = (f"--git-dir={common}", "-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0")
     try:
-        answer = subprocess.run(command, input=feed, env=environment, capture_output=True, text=True, check=False)
+        return run_git(common, *options, *arguments, stdin=feed, environment=shielded)
+    except GitCommandError as error:
+        raise StorageError(f"git {arguments[0]} failed; `git fsck` in the repository may tell why") from error
     except OSError as error:
         raise storage_failure(error) from error
-    if answer.returncode != 0:
-        raise StorageError(f"git {arguments[0]} failed; `git fsck` in the repository may tell why")
-    return answer.stdout
