@@ -248,7 +248,8 @@ def _hand_over(story: _Story, interruptions: list[BaseException]) -> IsolatedRun
         raise error
     run = story.told()
     if story.refusal is not None:
-        message = " ".join(part for part in (_sentence(story.refusal.message), story.places(), *story.warnings) if part)
+        parts = [part for part in (_sentence(story.refusal.message), story.places(), *story.warnings) if part]
+        message = ("\n" if "\n" in parts[0] else " ").join(parts)  # what ends in a command goes on in a line of its own
         raise IsolationError(story.refusal.kind, message, run=run) from story.refusal.__cause__
     return run
 

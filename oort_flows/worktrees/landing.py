@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -169,7 +170,8 @@ class _Attempt:
             if open_conflicts:
                 return open_conflicts
         self.merged = parent.head()
-        _tell_outer(parent, before, self.merged)
+        with suppress(OSError):  # it has landed, whatever becomes of the register
+            _tell_outer(parent, before, self.merged)
         return []
 
     def _check_parent(self) -> str:

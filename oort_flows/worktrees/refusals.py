@@ -16,7 +16,7 @@ from oort_flows.errors import ConfigurationError
 from oort_flows.git import GitCommandError, run_git
 from oort_flows.scrubbing import scrub
 
-__all__ = ["Kind", "Refusal", "explain", "said", "traced_git"]
+__all__ = ["Kind", "Refusal", "explain", "missing_identity", "said", "traced_git"]
 
 Kind = Literal[
     "no_repository",
@@ -120,8 +120,9 @@ def explain(error: GitCommandError, directory: str | os.PathLike[str], doing: st
     hook = next((child.hook for child in children if child.hook and child.code), None)
     if hook is not None:
         return Refusal("hook_refused", f"the repository's {hook} hook refused {doing}{said(error)}")
-    if not _has_identity(directory):
-        return Refusal("no_identity", _HOW_TO_IDENTIFY)
+    nobody = missing_identity(directory)
+    if nobody is not None:
+        return nobody
     if _signs(directory) and _failed_to_sign(error, children, directory):
         return Refusal("signing_failed", f"git could not sign {doing}; see commit.gpgSign and gpg.program{said(error)}")
     return Refusal("git_failed", f"git failed at {doing}{said(error)}")
@@ -136,13 +137,14 @@ def said(error: GitCommandError) -> str:
     return f":\n{text[:_SAID_LIMIT]}" + (" [...]" if len(text) > _SAID_LIMIT else "")
 
 
-def _has_identity(directory: str | os.PathLike[str]) -> bool:
+def missing_identity(directory: str | os.PathLike[str]) -> Refusal | None:
+    """Tell that git knows no name to commit under in *directory*, and what to do about it; ``None`` where it does."""
     try:
         run_git(directory, "var", "GIT_AUTHOR_IDENT")
         run_git(directory, "var", "GIT_COMMITTER_IDENT")
     except GitCommandError:
-        return False
-    return True
+        return Refusal("no_identity", _HOW_TO_IDENTIFY)
+    return None
 
 
 def _setting(directory: str | os.PathLike[str], *question: str) -> str:
