@@ -161,16 +161,16 @@ class _Reading:
 
     def _view(self, path: str, kind: EntryKind | None = None) -> SeenFile | SeenDirectory | None:
         if path not in self._seen:
-            self._seen[path] = self._asked(path, kind)
+            self._seen[path] = self._asked(path)
         seen = self._seen[path]
         if seen is not None and kind is not None and isinstance(seen, SeenFile) != (kind == "file"):
             error = port_error("STORAGE_ERROR", "the port shows another kind than its listing", path, {"retryable": False})
             raise _failure(path, error)
         return seen
 
-    def _asked(self, path: str, kind: EntryKind | None) -> SeenFile | SeenDirectory | None:
+    def _asked(self, path: str) -> SeenFile | SeenDirectory | None:
         try:
-            return view(self._memory, path, kind)
+            return view(self._memory, path)
         except Refused as refused:
             if refused.error.code != "NOT_FOUND" or not self._may_be_missing(path):
                 raise _failure(path, refused.error) from refused.__cause__

@@ -74,21 +74,16 @@ class _Malformed(Exception):
     """An answer makes no sense; the text says in which way and never quotes it."""
 
 
-def view(memory: FileMemory, path: str, kind: EntryKind | None = None) -> SeenFile | SeenDirectory:
+def view(memory: FileMemory, path: str) -> SeenFile | SeenDirectory:
     """
     View *path*, whole.
-
-    Parameters
-    ----------
-    kind:
-        What is known to be there; another kind is distrusted.
 
     Raises
     ------
     Refused
         With the port's error, or STORAGE_ERROR if it raised (that is the cause) or answered nonsense.
     """
-    return _ask(memory, {"command": "view", "path": path}, path, lambda value: _seen(value, path, kind))
+    return _ask(memory, {"command": "view", "path": path}, path, lambda value: _seen(value, path))
 
 
 def create(memory: FileMemory, path: str, text: str, if_match: str) -> Receipt:
@@ -162,10 +157,10 @@ def _checked(answer: object, path: str, read: Callable[[Any], T]) -> T:
     raise Refused(refusal)
 
 
-def _seen(value: object, path: str, kind: EntryKind | None) -> SeenFile | SeenDirectory:
+def _seen(value: object, path: str) -> SeenFile | SeenDirectory:
     found = field_of(value, "kind")
-    if found not in get_args(EntryKind) or (kind is not None and found != kind):
-        raise _Malformed("it is of another kind")
+    if found not in get_args(EntryKind):
+        raise _Malformed("it is of no known kind")
     if field_of(value, "path") != path or path_problem(path) is not None:
         raise _Malformed("it is about another path")
     if found == "directory":

@@ -473,6 +473,8 @@ class TestQueue:
         child = multiprocessing.get_context("fork").Process(target=_hold_and_leave)
         child.start()
         child.join(30)
+        child.kill()
+        child.join(30)
         release.set()
         holder.join(60)
         assert child.exitcode == 0
