@@ -22,10 +22,11 @@ from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from oort_flows.demo.release_notes import FILE_NAME
-from oort_flows.errors import ConfigurationError, ConflictError
+from oort_flows.errors import ConfigurationError, ConflictError, IsolationError
 from oort_flows.git import GitCommandError, run_git, run_git_bytes
 from oort_flows.scrubbing import scrub
 from oort_flows.worktrees import prune_worktrees
+from oort_flows.worktrees.refusals import missing_identity
 
 __all__ = ["BRANCH", "Workplace", "workplace"]
 
@@ -89,6 +90,8 @@ def workplace(repository: Path, *, land: bool = False, data_folder: Path | None 
         If there is no usable repository, or the data folder cannot be written.
     ConflictError
         While another run works on the same repository.
+    IsolationError
+        If notes are to land and git knows no name to commit under; its kind is ``no_identity``.
     """
     source = _top_of(repository)
     home = (user_data_path("oort") if data_folder is None else data_folder) / "demo"
@@ -141,13 +144,16 @@ def _unusable(error: GitCommandError, repository: Path) -> ConfigurationError:
 
 
 def _in_place(source: Path) -> Workplace:
-    """Check that there is a branch to land on."""
+    """Check that there is a branch to land on, and somebody to commit as."""
     if run_git(source, "rev-parse", "--is-inside-work-tree") != "true":
         raise ConfigurationError("repository is bare, so there is no branch checked out to land on; leave --land out")
     try:
         branch = run_git(source, "symbolic-ref", "--quiet", "--short", "HEAD")
     except GitCommandError:
         raise ConfigurationError("no branch is checked out to land on; run git switch first, or leave --land out") from None
+    nobody = missing_identity(source)
+    if nobody is not None:  # told before anything is started, rather than when the work is done
+        raise IsolationError(nobody.kind, nobody.message)
     return Workplace(source, source, branch)
 
 

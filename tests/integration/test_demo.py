@@ -15,7 +15,6 @@ import pytest
 from oort_flows.demo.clone import workplace
 from oort_flows.demo.notebook import CONVENTIONS, ENDING, SUMMARY, parse_ending
 from oort_flows.demo.report import Done, Server, describe
-from oort_flows.errors import IsolationError
 from oort_flows.files import GitFileMemory
 from oort_flows.git import run_git
 
@@ -207,18 +206,6 @@ def test_landing_leaves_memory_and_commit_in_the_repository_itself(repository: P
     commit(repository, "Add a clock")
     second, _, _ = run(repository, data, land=True)
     assert [c.subject for c in second.notes.commits] == ["Add a clock"]
-
-
-def test_landing_without_an_identity_is_a_typed_error_and_lands_nothing(repository: Path, data: Path) -> None:
-    """Whoever has told git no name gets the commands that do, and the branch stays as it was."""
-    run_git(repository, "config", "--remove-section", "user")
-    run_git(repository, "config", "user.useConfigOnly", "true")
-    head = run_git(repository, "rev-parse", "HEAD")
-    with pytest.raises(IsolationError, match="git config") as caught:
-        run(repository, data, land=True)
-    assert caught.value.kind == "no_identity"
-    assert run_git(repository, "rev-parse", "HEAD") == head
-    assert run_git(repository, "branch", "--format=%(refname:short)") == "main"
 
 
 def test_configured_server_gets_a_link_to_its_pages(repository: Path, data: Path) -> None:

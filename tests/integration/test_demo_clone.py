@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oort_flows.demo.clone import BRANCH, Workplace, workplace
-from oort_flows.errors import ConfigurationError, ConflictError
+from oort_flows.errors import ConfigurationError, ConflictError, IsolationError
 from oort_flows.git import run_git
 
 NOTES = "RELEASE_NOTES.md"
@@ -297,6 +297,18 @@ def test_landing_works_in_the_repository_itself(repository: Path, data: Path) ->
     """With --land there is no clone."""
     assert enter(repository, data, land=True) == Workplace(repository, repository, "main")
     assert [path.name for path in (data / "demo").iterdir() if path.is_dir()] == []
+
+
+def test_landing_without_an_identity_is_refused_before_anything_happens(repository: Path, data: Path) -> None:
+    """Whoever has told git no name gets the commands that do, and the repository stays as it was."""
+    git(repository, "config", "--remove-section", "user")
+    git(repository, "config", "user.useConfigOnly", "true")
+    before = everything_in(repository)
+    with pytest.raises(IsolationError, match=r'git config user\.name "Your Name"') as caught:
+        enter(repository, data, land=True)
+    assert caught.value.kind == "no_identity"
+    assert everything_in(repository) == before
+    assert enter(repository, data).branch == BRANCH
 
 
 @pytest.mark.parametrize(
