@@ -57,6 +57,7 @@ _NAME = re.compile(r"[a-z]+\d{0,4}(?:[-_./:][a-z]*\d{0,4})*")
 _DIGEST = re.compile(r"[0-9a-fA-F]{7,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NAMED_DIGEST = re.compile(r"(?i)(?:sha-?\d{1,3}|md5|blake\w{1,3})[:=-]")
 _CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d?")
+_TYPE_NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Key|Token)(?:Types?|s)?")
 _KEYWORD = re.compile(r"(?i)pass|pwd|secret|token|key|cred|wort|пароль|密码|パスワード")
 _STRONG = re.compile(r"[!@#$%^&*+=~?|]")
 
@@ -268,7 +269,10 @@ class _Words:
 
     @staticmethod
     def _is_random(value: str) -> bool:
+        """Tell letters mixed with digits, or enough of both cases without a pattern, from names of things and types."""
         kinds = _kinds(value)
+        if _TYPE_NAME.fullmatch(value):
+            return False
         if _NAME.fullmatch(value) and not (len(value) >= 16 and _DIGEST.fullmatch(value)):
             return False
         if "digit" in kinds and kinds & {"lower", "upper"}:
