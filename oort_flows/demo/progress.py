@@ -18,8 +18,8 @@ __all__ = ["Progress", "quiet_prefect"]
 _STEPS: Final = {
     "Ground": "read what earlier runs kept",
     "Curate": "chose what matters of it",
-    "Write the notes": "wrote the notes in a work tree of their own",
-    "Run isolated": "landed them as one commit, with the reason",
+    "Write the notes": "ran the step in a work tree of its own",
+    "Run isolated": "brought back what it changed, with the reason",
     "Consolidate": "folded this run into the summary",
 }
 

@@ -59,7 +59,7 @@ def test_demo_run_twice_starts_where_it_ended(repository: Path, tmp_path: Path) 
     assert first.returncode == 0, first.stderr
     assert "at the beginning of the history" in first.stdout
     assert "Landed     commit" in first.stdout
-    for step in ("Starting a temporary Prefect server", "✓ read what earlier runs kept", "✓ landed them as one commit"):
+    for step in ("Starting a temporary Prefect server", "✓ read what earlier runs kept", "✓ brought back what it changed"):
         assert step in first.stderr
     assert "prefect | " not in first.stderr
 
