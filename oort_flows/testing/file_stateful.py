@@ -96,8 +96,7 @@ class FileMemoryMachine(RuleBasedStateMachine):
     def view_what_is_there(self, data: st.DataObject) -> None:
         """View lines of a stored file."""
         path, text = self._some_file(data)
-        bounds = st.integers(1, text.count("\n") + text.count("\r") + 1)
-        start, end = data.draw(bounds), data.draw(bounds | st.just(-1))
+        start, end = data.draw(_near_lines(text)), data.draw(_near_lines(text))
         self._compare(commands.view(path, view_range=[start, end]))
 
     @rule(path=memory_paths(), text=contents(), demand=_DEMANDS)
@@ -120,17 +119,25 @@ class FileMemoryMachine(RuleBasedStateMachine):
         """Replace a part of a stored text."""
         path, text = self._some_file(data)
         start = data.draw(st.integers(0, len(text)))
-        self._compare(commands.str_replace(path, text[start : data.draw(st.integers(start, len(text)))], new))
+        length = data.draw(st.integers(1, 3) | st.integers(0, len(text)))
+        self._compare(commands.str_replace(path, text[start : start + length], new))
 
     @rule(path=memory_paths(), slot=_BOUNDS, text=contents(4), demand=_DEMANDS)
     def insert(self, path: str, slot: int, text: str, demand: str | None) -> None:
         """Insert lines, or nothing."""
         self._compare(commands.insert(path, slot, text, if_match=self._if_match(path, demand, "other")))
 
-    @rule(data=st.data(), slot=st.integers(0, 3), text=contents(4))
-    def insert_into_what_is_there(self, data: st.DataObject, slot: int, text: str) -> None:
+    @rule(data=st.data(), inserted=contents(4))
+    def insert_into_what_is_there(self, data: st.DataObject, inserted: str) -> None:
         """Insert lines into a stored text."""
-        self._compare(commands.insert(self._some_file(data)[0], slot, text))
+        path, text = self._some_file(data)
+        self._compare(commands.insert(path, data.draw(_near_lines(text)), inserted))
+
+    @rule(data=st.data(), name=st.sampled_from(["x.md", "a/x.md", "x.ts"]), text=contents(4), demand=_DEMANDS)
+    def create_below_a_file(self, data: st.DataObject, name: str, text: str, demand: str | None) -> None:
+        """Create something below a stored file, which is in the way."""
+        path = self._some_file(data)[0] + "/" + name
+        self._compare(commands.create(path, text, if_match=self._if_match(path, demand)))
 
     @rule(path=memory_paths(), demand=_DEMANDS)
     def delete(self, path: str, demand: str | None) -> None:
@@ -198,8 +205,13 @@ class FileMemoryMachine(RuleBasedStateMachine):
         assert stored == {path: text.encode() for path, text in self._model.files.items()}
 
 
+def _near_lines(text: str) -> st.SearchStrategy[int]:
+    """Draw line numbers and slots of *text*, and some that are just outside."""
+    return st.integers(0, text.count("\n") + text.count("\r") + 2) | st.sampled_from([-1, -2])
+
+
 def file_memory_machine(
-    place_type: type[FileMemoryPlace], *, max_examples: int = 25, stateful_step_count: int = 30
+    place_type: type[FileMemoryPlace], *, max_examples: int = 50, stateful_step_count: int = 30
 ) -> type[TestCase]:
     """
     Build the test case that compares the memories of *place_type* with a plain dictionary.

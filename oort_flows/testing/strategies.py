@@ -33,7 +33,8 @@ def memory_paths() -> st.SearchStrategy[str]:
     """
     names = st.sampled_from(_NAMES)
     drawn = st.lists(names, max_size=3).map(lambda parts: "/".join(["/memories", *parts]))
-    return st.sampled_from(_FAMILIAR) | drawn
+    familiar = st.sampled_from(_FAMILIAR)
+    return st.one_of(familiar, familiar, familiar, drawn)
 
 
 def invalid_paths() -> st.SearchStrategy[str]:
@@ -54,9 +55,9 @@ def contents(max_size: int = 12) -> st.SearchStrategy[str]:
 
 
 def limits() -> st.SearchStrategy[Limits]:
-    """Draw limits narrow enough that a handful of short texts meets them."""
+    """Draw limits that a handful of short texts meets now and then."""
     return st.builds(
-        Limits, max_file_bytes=st.integers(1, 40), max_total_bytes=st.integers(1, 80), max_files=st.integers(1, 5)
+        Limits, max_file_bytes=st.integers(8, 60), max_total_bytes=st.integers(8, 150), max_files=st.integers(2, 8)
     )
 
 

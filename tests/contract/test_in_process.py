@@ -49,5 +49,5 @@ class TestInProcessFileMemory(FileMemoryContract):
 TestAtRandom = file_memory_machine(TestInProcessFileMemory)
 
 TestAtRandomAtLength = pytest.mark.slow(
-    file_memory_machine(TestInProcessFileMemory, max_examples=1_000, stateful_step_count=60)
+    file_memory_machine(TestInProcessFileMemory, max_examples=400, stateful_step_count=60)
 )
