@@ -118,9 +118,14 @@ def run_git_bytes(
             raise ConfigurationError("git is not installed, or not on the PATH") from None
         raise
     if done.returncode:
-        command = next((word for word in arguments if not word.startswith("-")), "")
-        raise GitCommandError(command, done.returncode, _text(done.stdout), _text(done.stderr))
+        raise GitCommandError(_command_among(arguments), done.returncode, _text(done.stdout), _text(done.stderr))
     return done.stdout
+
+
+def _command_among(arguments: tuple[str, ...]) -> str:
+    """Name git's command: the first word that is neither an option nor the setting that follows ``-c``."""
+    before = ("", *arguments)
+    return next((word for last, word in zip(before, arguments, strict=False) if last != "-c" and word[:1] != "-"), "")
 
 
 def _text(output: bytes) -> str:
