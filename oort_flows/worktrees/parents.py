@@ -69,9 +69,11 @@ def find_parent(directory: Path) -> Parent | None:
     try:
         if run_git(directory, "rev-parse", "--is-inside-work-tree") != "true":
             return None
-        top, git_dir, common = run_git(
-            directory, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"
-        ).splitlines()
+        # One question at a time: a path may hold a line break.
+        top, git_dir, common = (
+            run_git(directory, "rev-parse", question)
+            for question in ("--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+        )
     except GitCommandError as error:
         if "not a git repository" in error.stderr and not _has_dot_git_above(directory):
             return None

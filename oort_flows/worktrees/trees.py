@@ -174,7 +174,8 @@ def _linked_to(path: Path) -> Path | None:
         text = (path / ".git").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
-    return (path / text.removeprefix("gitdir:").strip()).resolve() if text.startswith("gitdir:") else None
+    target = text.removeprefix("gitdir: ").rstrip("\r\n")
+    return (path / target).resolve() if text.startswith("gitdir: ") else None
 
 
 def add_worktree(parent: Parent, slug: str, fork: str) -> Worktree:
@@ -247,7 +248,7 @@ def find_admin(common: Path, path: Path) -> Path | None:
         return linked
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
-            target = pointer.read_text(encoding="utf-8", errors="surrogateescape").strip()
+            target = pointer.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\r\n")
         except OSError:
             continue
         if Path(os.path.normpath(pointer.parent / target)).parent == path:

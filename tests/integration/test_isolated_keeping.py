@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from oort_flows import current_memory
 from oort_flows.errors import IsolationError
 from oort_flows.worktrees import isolated, prune_worktrees
 from tests.integration.work_trees import add_hook, content, git, leftovers, raise_limit, state
@@ -217,6 +218,23 @@ def test_only_ignored_files_go(repository: Path) -> None:
     assert git(repository, "ls-tree", RESCUE, "run.sh").startswith("100755")
 
 
+def test_change_that_only_its_content_shows_is_kept(repository: Path) -> None:
+    """A file rewritten in the same moment, of the same size, is seen to have changed, as git itself sees it."""
+    git(repository, "config", "core.trustctime", "false")
+    git(repository, "config", "core.checkStat", "minimal")
+
+    def step(worktree: Path) -> Declined:
+        moment = (worktree / "limits.toml").stat().st_mtime_ns
+        index = Path(git(worktree, "rev-parse", "--absolute-git-dir"), "index")
+        raise_limit(worktree)
+        for file in (worktree / "limits.toml", index):
+            os.utime(file, ns=(moment, moment))
+        return Declined()
+
+    implement(repository, step)
+    assert content(repository, RESCUE, "limits.toml") == RAISED
+
+
 def test_what_is_only_staged_is_kept(repository: Path) -> None:
     """Content that is in the index and nowhere else is kept as well."""
 
@@ -296,6 +314,21 @@ def test_history_that_somebody_else_has_made_is_not_discarded(repository: Path) 
 
     run = implement(repository, step)
     assert run.discarded == ()
+
+
+def test_file_memory_of_the_repository_does_not_hinder(repository: Path) -> None:
+    """References that point at trees, as the file memory keeps them, are no commits, and are in nobody's way."""
+
+    def step(worktree: Path) -> Declined:
+        create = {"command": "create", "path": "/memories/a.md", "text": "a\n"}
+        assert current_memory().files.execute(create).ok
+        raise_limit(worktree)
+        commit_all(worktree)
+        return Declined()
+
+    run = implement(repository, step)
+    assert (len(run.discarded), run.warnings) == (1, ())
+    assert git(repository, "for-each-ref", "refs/oort/memory") != ""
 
 
 def test_file_that_a_hook_leaves_behind_is_kept(repository: Path) -> None:

@@ -233,6 +233,18 @@ def test_hook_that_refuses_where_signing_is_on(repository: Path) -> None:
     assert refused(repository).kind == "hook_refused"
 
 
+def test_hook_that_fails_inside_of_a_hook_is_not_the_reason(repository: Path, tmp_path: Path) -> None:
+    """What a hook runs for itself, and gets over, is not taken for a hook of this commit that refused."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "pre-push").write_text("#!/bin/sh\nexit 1\n")
+    (inner / "pre-push").chmod(0o755)
+    add_hook(repository, "pre-commit", f'git -c core.hooksPath="{inner}" hook run pre-push; exit 0')
+    git(repository, "config", "commit.gpgSign", "true")
+    git(repository, "config", "gpg.program", "false")
+    assert refused(repository).kind == "signing_failed"
+
+
 def test_signing_failed_at_the_merge(repository: Path) -> None:
     """A signature that fails for the merge commit leaves the parent as it was."""
     git(repository, "config", "commit.gpgSign", "true")

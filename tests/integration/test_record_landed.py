@@ -38,6 +38,8 @@ def test_message_is_stored_verbatim(repository: Path) -> None:
     message = stored_message(repository, run.commit)
     assert message.startswith(f"# Raise the limit\n\n{body}\n\nOort-Scope: ")
     assert message == run.message
+    shown = git(repository, "-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%B", str(run.commit))
+    assert "é 日本" in shown
 
 
 def test_trailers_lead_back(repository: Path) -> None:
