@@ -1,8 +1,8 @@
 """
 What every adapter shares: judge a command on a loaded state, swap the changes in, and start anew when the swap is lost.
 
-The engine and its pydantic models are imported by the first command and not before: they are most of what importing an
-adapter would cost, and many a process opens a memory only to hand it on.
+The engine and its pydantic models are imported when a memory is opened and not before: they are most of what importing an
+adapter would cost.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ class SwappingFileMemory(ABC, Generic[State]):
     def __init__(self, scope: str, limits: Limits | None = None) -> None:
         self._scope = check_scope(scope)
         self._limits = check_limits(limits)
+        _import_engine()
 
     @property
     def scope(self) -> str:
@@ -197,6 +198,18 @@ class SwappingFileMemory(ABC, Generic[State]):
                 "CONFLICT", "the memory is being changed too fast by others", request.path, {"reason": "contention"}
             )
         return done
+
+
+def _import_engine() -> None:
+    """
+    Import whatever a command may need.
+
+    A process forked while another thread imports a module would wait for that module for ever, so none is left to be
+    imported by the first command, or by the first swap that is lost.
+    """
+    import tenacity  # noqa: F401
+
+    from oort_flows.files import engine, undoing  # noqa: F401
 
 
 def _until_swapped(attempt: Callable[[], T | None]) -> T | None:

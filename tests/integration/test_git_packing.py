@@ -247,6 +247,15 @@ for n in range(120):
         assert len(entries) == 7
         git(repository, "fsck", "--strict")
 
+    def test_handle_finds_what_was_merged_meanwhile(self, repository, memory):
+        """A handle that has read from a pack finds its objects again after the pack went into another one."""
+        create(memory, "a.md", "1")
+        GitFileMemory(repository, "another").compact()
+        assert memory.execute({"command": "view", "path": "/memories/a.md"}).ok
+        create(GitFileMemory(repository, "another"), "b.md", "2")
+        assert GitFileMemory(repository, "another").compact().packs_merged == 1
+        assert memory.execute({"command": "view", "path": "/memories/a.md"}).value.text == "1"
+
     def test_collection_of_git_is_waited_for(self, repository, memory):
         """While git collects, compacting is refused as something that passes; a stale lock of git does not count."""
         create(memory, "a.md", "1")

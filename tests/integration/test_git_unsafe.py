@@ -244,7 +244,8 @@ BROKEN_METADATA = {
     "a last write that is a truth value": altered(last_write=True),
     "a stamp above the last write": altered(last_write=1),
     "a negative stamp": altered(entries=entries((A, 6, -1), (B, 5, 2))),
-    "another total": altered(total_bytes=12),
+    "a larger total": altered(total_bytes=12),
+    "a smaller total": altered(total_bytes=10),
     "a total that is text": altered(total_bytes="11"),
     "another size": altered(entries=entries((A, 5, 1), (B, 6, 2))),
     "a negative size": altered(entries=entries((A, -6, 1), (B, 5, 2)), total_bytes=-1),
@@ -252,7 +253,7 @@ BROKEN_METADATA = {
     "no entries": GOOD.replace(b'"entries"', b'"entrees"'),
     "an entry that is no object": altered(entries=[A, B]),
     "an entry without a path": altered(entries=[*entries((A, 6, 1)), {"byte_length": 5, "written": 2}]),
-    "a path given twice": altered(entries=entries((A, 6, 1), (A, 6, 1), (B, 5, 2)), total_bytes=17),
+    "a path given twice": altered(entries=entries((A, 6, 1), (A, 6, 1), (B, 5, 2))),
     "an invalid path": altered(entries=entries(("/memories/../a.md", 6, 1), (B, 5, 2))),
     "the root as a file": altered(entries=entries(("/memories", 6, 1), (B, 5, 2))),
     "a path with half a surrogate pair": altered(entries=entries(("/memories/\ud800.md", 6, 1), (B, 5, 2))),
@@ -446,9 +447,11 @@ def test_checked_tree_is_not_checked_again(place, store):
 def test_removed_repository_is_no_empty_memory(place, store, tmp_path):
     """When the repository goes away under an open memory, nothing is concluded from the reference that is not there."""
     write_memory(store, SCOPE, BODIES)
-    memory = GitFileMemory(place, SCOPE)
+    used, unused = GitFileMemory(place, SCOPE), GitFileMemory(place, SCOPE)
+    assert used.execute({"command": "view", "path": A}).ok
     place.rename(tmp_path / "moved.git")
-    answer = memory.execute({"command": "view", "path": A})
-    assert (answer.error.code, answer.error.details) == ("STORAGE_ERROR", {"retryable": False})
-    assert memory.execute({"command": "create", "path": A, "text": "x"}).error.code == "STORAGE_ERROR"
+    for memory in (used, unused):
+        answer = memory.execute({"command": "view", "path": A})
+        assert (answer.error.code, answer.error.details) == ("STORAGE_ERROR", {"retryable": False})
+        assert memory.execute({"command": "create", "path": A, "text": "x"}).error.code == "STORAGE_ERROR"
     assert not place.exists()
