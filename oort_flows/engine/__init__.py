@@ -1,0 +1,1 @@
+"""How a question is read, and how a memory is found, judged and kept."""
