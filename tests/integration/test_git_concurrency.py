@@ -53,10 +53,14 @@ def finish(processes: list[subprocess.Popen]) -> list[str]:
         process.stdin.write("g")
         process.stdin.flush()
     lines: list[str] = []
-    for process in processes:
-        out, err = process.communicate(timeout=240)
-        assert process.returncode == 0, err
-        lines += out.splitlines()
+    try:
+        for process in processes:
+            out, err = process.communicate(timeout=240)
+            assert process.returncode == 0, err
+            lines += out.splitlines()
+    finally:
+        for process in processes:
+            process.kill()
     return lines
 
 
