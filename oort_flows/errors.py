@@ -91,9 +91,25 @@ class NotFoundError(OortError, LookupError):
 
 
 class ConflictError(OortError):
-    """Somebody else changed the same thing: read it again, then retry."""
+    """
+    Somebody else changed the same thing: read it again, then retry.
 
-    _retryable = True
+    Parameters
+    ----------
+    message:
+        What happened.
+    retryable:
+        ``False`` where the very same call can never succeed, such as one under a key that means something else.
+    """
+
+    def __init__(self, message: str = "", *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self._may_pass = retryable
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the very same call may succeed later."""
+        return self._may_pass
 
 
 class StorageError(OortError):

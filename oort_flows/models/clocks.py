@@ -49,8 +49,8 @@ class Interval:
 
     Example
     -------
-    >>> march = Interval(datetime(2026, 3, 1, tzinfo=timezone.utc), datetime(2026, 4, 1, tzinfo=timezone.utc))
-    >>> march.contains(datetime(2026, 3, 31, 23, 59, tzinfo=timezone.utc)), march.contains(march.end)
+    >>> march = Interval(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
+    >>> march.contains(datetime(2026, 3, 31, 23, 59, tzinfo=UTC)), march.contains(march.end)
     (True, False)
     """
 
@@ -89,7 +89,7 @@ def to_micros(instant: datetime | None) -> int:
     """
     Return *instant* as microseconds since 1970, exactly; ``None`` is :data:`OPEN`.
 
-    >>> to_micros(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=timezone.utc))
+    >>> to_micros(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
     1000005
     """
     return OPEN if instant is None else (instant - _EPOCH) // _MICROSECOND

@@ -77,20 +77,20 @@ class Tier(StrEnum):
     COLD = "cold"
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(str):
     """
     Whose memory it is: one user's planet, one agent's star beside it, or a team's constellation.
 
-    Names are compared after NFC and are otherwise kept apart exactly; ``%``, ``/`` and ``:`` in them are percent-encoded.
+    It is the name itself. Names are compared after NFC and are otherwise kept apart exactly; ``%``, ``/`` and ``:`` in them
+    are percent-encoded.
 
     Example
     -------
-    >>> str(Space.star("siv", "a/b")), str(Space.parse("constellation:payments"))
-    ('star:siv/a%2Fb', 'constellation:payments')
+    >>> Space.star("siv", "a/b") == "star:siv/a%2Fb", Space.parse("constellation:payments").kind
+    (True, 'constellation')
     """
 
-    name: str
+    __slots__ = ()
 
     @classmethod
     def planet(cls, user: str) -> Space:
@@ -110,7 +110,7 @@ class Space:
     @classmethod
     def parse(cls, value: object, field: str = "space") -> Space:
         """
-        Return the space whose name is *value*, as :func:`str` spells it.
+        Return the space that is called *value*.
 
         Raises
         ------
@@ -119,17 +119,19 @@ class Space:
         """
         if isinstance(value, Space):
             return value
-        kind, colon, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
+        kind, _, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
         parts = rest.split("/")
-        wanted = {"planet": 1, "star": 2, "constellation": 1}.get(kind)
-        if not colon or wanted != len(parts) or not all(parts) or any(":" in part for part in parts):
+        if _PARTS.get(kind) != len(parts) or any(not part.strip() or ":" in part for part in parts):
             raise InvalidInputError(field, "must be planet:<user>, star:<user>/<agent> or constellation:<team>")
-        for part in parts:
-            checked_name(part, field)
-        return cls(unicodedata.normalize("NFC", f"{kind}:{rest}"))
+        return cls(f"{kind}:" + "/".join(checked_name(part, field) for part in parts))
 
-    def __str__(self) -> str:
-        return self.name
+    @property
+    def kind(self) -> str:
+        """``planet``, ``star`` or ``constellation``."""
+        return self.partition(":")[0]
+
+
+_PARTS: Final = {"planet": 1, "star": 2, "constellation": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,123 @@
+"""Erasing: physically, from rows, index and receipts, and from the free space of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from oort_flows.errors import InvalidInputError, NotFoundError
+from oort_flows.ledger import receipts
+from oort_flows.models.memories import Space, encoded
+from oort_flows.storage import indexes
+from oort_flows.storage.databases import Database
+from oort_flows.storage.sessions import Session, sql
+
+__all__ = ["erase_memories", "erase_spaces", "spaces_of", "swept"]
+
+_SPACES = sql(
+    "SELECT space FROM oort_memories UNION SELECT space FROM oort_operations WHERE space IS NOT NULL UNION "
+    "SELECT space FROM oort_receipts UNION SELECT space FROM oort_tombstones"
+)
+_OF_SPACE = sql("SELECT seq, id, terms FROM oort_memories WHERE space = :space ORDER BY seq")
+_OF_ID = sql("SELECT seq, id, terms FROM oort_memories WHERE id = :id")
+_DROP: Final = tuple(
+    map(
+        sql,
+        (
+            "DELETE FROM oort_links WHERE newer = :memory OR older = :memory",
+            "DELETE FROM oort_standing WHERE memory = :memory",
+            "UPDATE oort_operations SET note = NULL WHERE seq IN (SELECT opened_by FROM oort_versions "
+            "WHERE memory = :memory UNION SELECT closed_by FROM oort_versions WHERE memory = :memory)",
+            "DELETE FROM oort_versions WHERE memory = :memory",
+            "DELETE FROM oort_memories WHERE seq = :memory",
+        ),
+    )
+)
+_DROP_SPACE: Final = tuple(
+    map(
+        sql,
+        (
+            "DELETE FROM oort_receipt_hits WHERE receipt IN (SELECT seq FROM oort_receipts WHERE space = :space)",
+            "DELETE FROM oort_receipts WHERE space = :space",
+            "DELETE FROM oort_tombstones WHERE space = :space",
+            # What is left of an operation is its time: versions elsewhere may name it.
+            "UPDATE oort_operations SET space = NULL, named = NULL, key = NULL, digest = NULL, answer = NULL, note = NULL "
+            "WHERE space = :space",
+        ),
+    )
+)
+
+
+def spaces_of(session: Session, scope: object, user: object) -> list[str]:
+    """
+    Return the spaces that a scope or a user names, as far as there are any.
+
+    Raises
+    ------
+    InvalidInputError
+        If neither is named properly.
+    """
+    if scope is not None:
+        return [str(Space.parse(scope, "scope"))]
+    name = encoded(user, "user")
+    known = [row[0] for row in session.all(_SPACES)]
+    return sorted(space for space in known if space == f"planet:{name}" or space.startswith(f"star:{name}/"))
+
+
+def erase_spaces(session: Session, spaces: Sequence[str]) -> int:
+    """Erase all of *spaces*, and return how many memories that were."""
+    count = 0
+    for space in spaces:
+        count += _erase(session, session.all(_OF_SPACE, {"space": space}))
+        for statement in _DROP_SPACE:
+            session.run(statement, {"space": space})
+    return count
+
+
+def erase_memories(session: Session, memory: str) -> int:
+    """
+    Erase one memory with all its versions.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none of this id.
+    """
+    rows = session.all(_OF_ID, {"id": memory})
+    if not rows:
+        raise NotFoundError("no such memory")
+    return _erase(session, rows)
+
+
+def swept(database: Database) -> None:
+    """
+    Overwrite what was erased wherever the engine may still hold it.
+
+    On SQLite the index is merged into one piece, without what was taken out; the file is written anew, without its free
+    pages; and the log is emptied. PostgreSQL gives up dead rows by vacuuming.
+    """
+    if database.dialect == "sqlite":
+        with database.plain() as cursor:
+            cursor.execute("INSERT INTO oort_index (oort_index) VALUES ('optimize')")
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.fetchall()
+        return
+    with database.plain() as cursor:
+        for table in ("oort_memories", "oort_index", "oort_versions", "oort_operations", "oort_receipts", "oort_standing"):
+            cursor.execute(f"VACUUM {table}")
+
+
+def checked_scope(scope: object, user: object, memory: object) -> None:
+    """Refuse an erase that does not name exactly one thing."""
+    if sum(given is not None for given in (scope, user, memory)) != 1:
+        raise InvalidInputError("scope", "name exactly one of scope, user and id")
+
+
+def _erase(session: Session, rows: Sequence[Any]) -> int:
+    for row, id_, packed in rows:
+        indexes.take_out(session, row, indexes.unpack(bytes(packed)))
+        receipts.without(session, row, id_)
+        for statement in _DROP:
+            session.run(statement, {"memory": row})
+    return len(rows)
