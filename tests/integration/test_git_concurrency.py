@@ -279,12 +279,14 @@ class TestLocks:
         create(memory, "a.md", "1")
         handle = pygit2.Repository(repository)
         emptied = write_root(handle, metadata_for(SCOPE, {}, last_write=7), write_files(handle, {}))
+        moved = repository / "moved"
+        moved.write_text(f"{emptied}\n")
         lock = repository / f"{memory.reference}.lock"
         lock.touch()
         command = {"command": "str_replace", "path": "/memories/a.md", "old_text": "1", "new_text": "2"}
         with ThreadPoolExecutor(1) as pool:
             answer = in_its_turn(repository, pool, lambda: memory.execute(command))
-            (repository / memory.reference).write_text(f"{emptied}\n")
+            os.replace(moved, repository / memory.reference)
         lock.unlink()
         assert answer.result().error.code == "NOT_FOUND"
 
