@@ -13,7 +13,8 @@ from prefect.blocks.core import Block
 from pydantic import BaseModel, Field, HttpUrl, model_validator
 
 from oort_flows.files import FileMemory, GitFileMemory, Limits
-from oort_flows.files.in_process import open_shared
+from oort_flows.files.git import list_scopes
+from oort_flows.files.in_process import open_shared, shared_scopes
 
 __all__ = ["GitMemory", "InProcessMemory"]
 
@@ -74,6 +75,10 @@ class InProcessMemory(_KnownFieldsOnly, Block):
         """
         return open_shared(self.name, scope)
 
+    def scopes(self) -> list[str]:
+        """List the scopes that have been opened in this store by this process, sorted."""
+        return shared_scopes(self.name)
+
 
 class GitMemory(_KnownFieldsOnly, Block):
     """
@@ -114,3 +119,16 @@ class GitMemory(_KnownFieldsOnly, Block):
             If there is no usable repository, or the scope is unusable.
         """
         return GitFileMemory(self.repository, scope, self.limits)
+
+    def scopes(self) -> list[str]:
+        """
+        List the scopes that have a memory in this repository, sorted.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no usable repository.
+        StorageError
+            If it cannot be read.
+        """
+        return list_scopes(self.repository)

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from oort_flows.calling import in_thread
 from oort_flows.errors import ConfigurationError
 from oort_flows.identity import check_name, encode, join_scope, repository_identity
-from oort_flows.ports import FileMemory, OpensFileMemory, Record, RunContext
+from oort_flows.ports import FileMemory, OpensFileMemory, Record, RunContext, SupportsScopes
 
 if TYPE_CHECKING:
     from oort_flows.models.mechanics import Consolidated, Curated, Grounded
 
-__all__ = ["StepMemory", "current_memory", "memory_context", "step_memory"]
+__all__ = ["StepMemory", "current_memory", "list_scopes", "memory_context", "step_memory"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -246,6 +246,33 @@ def current_memory() -> StepMemory:
     if memory is None:
         raise ConfigurationError(_HOW_TO)
     return memory
+
+
+def list_scopes(memory: object) -> list[str]:
+    """
+    List the scopes that have a memory where *memory* lives, sorted: to be audited, tidied or erased one by one.
+
+    Parameters
+    ----------
+    memory:
+        A live file memory or a block. An in-process memory has the one scope.
+
+    Raises
+    ------
+    ConfigurationError
+        If *memory* cannot tell, or its place is unusable.
+    StorageError
+        If its place cannot be read.
+
+    Example
+    -------
+    >>> from oort_flows.files import InProcessFileMemory
+    >>> list_scopes(InProcessFileMemory("docs"))
+    ['docs']
+    """
+    if not isinstance(memory, SupportsScopes):
+        raise ConfigurationError("memory must be a file memory, or a block of one, that can list its scopes")
+    return memory.scopes()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from oort_flows.models.undo import JournalEntry, Undo, UndoReport
 if TYPE_CHECKING:
     from oort_flows.models.results import Result
 
-__all__ = ["FileMemory", "OpensFileMemory", "Record", "RunContext", "SupportsUndo"]
+__all__ = ["FileMemory", "OpensFileMemory", "Record", "RunContext", "SupportsScopes", "SupportsUndo"]
 
 
 @runtime_checkable
@@ -93,6 +93,22 @@ class SupportsUndo(Protocol):
 
     def journal(self) -> list[JournalEntry]:
         """List the writes of this scope that were neither settled nor undone, oldest first."""
+        ...
+
+
+@runtime_checkable
+class SupportsScopes(Protocol):
+    """The ability of a memory, or of a block that opens one, to name every scope that has a memory in its place."""
+
+    def scopes(self) -> list[str]:
+        """
+        List the scopes, sorted.
+
+        Raises
+        ------
+        ConfigurationError, StorageError
+            If the place is unusable or cannot be read.
+        """
         ...
 
 

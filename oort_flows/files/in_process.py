@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oort_flows.files.parsing import Request
     from oort_flows.models.results import Value
 
-__all__ = ["InProcessFileMemory", "open_shared"]
+__all__ = ["InProcessFileMemory", "open_shared", "shared_scopes"]
 
 
 class InProcessFileMemory(SwappingFileMemory[Snapshot]):
@@ -45,6 +45,10 @@ class InProcessFileMemory(SwappingFileMemory[Snapshot]):
         self._state = EMPTY_SNAPSHOT
         self._bodies: dict[str, bytes] = {}
         self._lock = threading.RLock()
+
+    def scopes(self) -> list[str]:
+        """List the scopes of this memory: its own."""
+        return [self._scope]
 
     # The lock spans load, judgement and swap: a command is atomic, and no swap is ever lost to another thread.
 
@@ -93,3 +97,9 @@ def open_shared(name: str, scope: str) -> InProcessFileMemory:
         if memory is None:
             memory = _shared[name, scope] = InProcessFileMemory(scope)
         return memory
+
+
+def shared_scopes(name: str) -> list[str]:
+    """List the scopes that have been opened in this process's store called *name*, sorted."""
+    with _shared_lock:
+        return sorted(scope for store, scope in _shared if store == name)

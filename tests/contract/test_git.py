@@ -28,6 +28,10 @@ class TestGitFileMemory(FileMemoryContract):
         bodies = {path: text.encode() if isinstance(text, str) else text for path, text in files.items()}
         write_memory(self.repository, scope, bodies)
 
+    def spoil(self, scope):
+        blob = self.repository.create_blob(b"no tree")
+        self.repository.references.create(memory_reference(scope), blob, force=True)
+
     def peek(self, scope):
         if memory_reference(scope) not in self.repository.references:
             return {}

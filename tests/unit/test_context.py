@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oort_flows.context import StepMemory, current_memory, memory_context, step_memory
+from oort_flows.context import StepMemory, current_memory, list_scopes, memory_context, step_memory
 from oort_flows.errors import ConfigurationError
 from oort_flows.files import InProcessFileMemory
 from oort_flows.git import run_git
@@ -286,3 +286,22 @@ with memory_context(InProcessFileMemory("mine"), user="siv"):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["mine", "None", "False"]
+
+
+# --------------------------------------------------------------------------------------------------------------- scopes
+
+
+def test_every_scope_of_a_place_can_be_listed(repository: Path) -> None:
+    """By a block and by a live memory; a memory that cannot tell is a configuration error."""
+    from oort_flows.blocks import GitMemory, InProcessMemory
+
+    git, shared = GitMemory(repository=str(repository)), InProcessMemory(name="scopes")
+    assert list_scopes(git) == list_scopes(shared) == []
+    for scope in ("project:b", "project:a"):
+        live = git.open(scope)
+        assert live.execute({"command": "create", "path": "/memories/a.md", "text": "x"}).ok
+        shared.open(scope)
+    assert list_scopes(git) == list_scopes(live) == list_scopes(shared) == ["project:a", "project:b"]
+    assert list_scopes(InProcessFileMemory("mine")) == ["mine"]
+    with pytest.raises(ConfigurationError, match="memory"):
+        list_scopes(Opener())

@@ -133,6 +133,10 @@ class GitFileMemory(SwappingFileMemory[GitState]):
         """
         return compact(self.repository)
 
+    def scopes(self) -> list[str]:
+        """List the scopes that have a memory in this repository, sorted; see :func:`list_scopes`."""
+        return list_scopes(self.repository)
+
     # What the base asks for ----------------------------------------------------------------------------------------
 
     def _perform(self, request: Request, operation: str | None) -> tuple[Value, Undo | None]:
