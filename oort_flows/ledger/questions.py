@@ -60,6 +60,8 @@ def question_of(query: object, mode: object, as_of: object, known_at: object, no
         return Question(cast("Mode", given), query, "the caller named the time", world, known)
     if mode in ("current", "history"):
         return Question(cast("Mode", mode), query, "the caller named the mode")
+    if mode is None and not query.strip():
+        return Question("current", query, "nothing in the query names another mode or time")
     asked = infer(query, now=now, zone=zone)
     if mode is not None and (asked.mode != mode or asked.interval is None):
         raise InvalidInputError(mode, "must be given with this mode, or named by the query")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oort_flows.engine.recall import Match, query_of, ranked
+from oort_flows.engine.recall import Match, Query, query_of, ranked
 from oort_flows.engine.shadowing import Asked, Extent, is_hidden
 from oort_flows.errors import NotFoundError
 from oort_flows.ledger.drafts import Place, slot_of
@@ -142,21 +142,22 @@ def _read_slots(session: Session, slots: Iterable[bytes | None], when: _When) ->
 def _searched(
     session: Session, grant: Grant, question: Question, filters: Filters, when: _When, limit: int | None
 ) -> list[Found]:
-    """Search by words; look at more candidates until there are enough hits or no more candidates."""
-    must = [token for part in (filters.subject, filters.attribute) if part is not None for token in tokens(part)]
+    """Search by words; while filters leave too few of what was looked at, look at more."""
+    named = [part for part in (filters.subject, filters.attribute) if part is not None]
+    must = tuple(dict.fromkeys(token for part in named for token in tokens(part)))
     query = query_of(question.terms)
-    terms = query.terms or tuple(dict.fromkeys(must))
-    if not terms:
-        return []
     if not query.terms:
-        query = query_of(" ".join(part for part in (filters.subject, filters.attribute) if part is not None))
+        query = Query(must, frozenset())
+    if not query.terms:
+        return []
     scopes = [indexes.scope_of(space, project) for space in grant.reads for project in grant.projects]
+    wanted = indexes.Wanted(query.terms, sorted(query.names), must, scopes)
     look = _FIRST_LOOK if limit is None else max(_FIRST_LOOK, 4 * limit)
     while True:
-        rows = indexes.candidates(session, terms, must, scopes, when.narrowed, when.arguments, look)
+        rows = indexes.candidates(session, wanted, when.narrowed, when.arguments, look)
         matches = [Match(row, *indexes.unpack(bytes(packed))[1:]) for row, packed in rows]
-        found = _gathered(session, grant, ranked(query, matches), filters, when, limit, question.mode == "history")
-        if len(rows) < look or (limit is not None and len({hit.row.seq for hit in found}) >= limit):
+        found, dropped = _gathered(session, grant, ranked(query, matches), filters, when, limit, question.mode == "history")
+        if len(rows) < look or (limit is not None and not dropped):
             return found
         look *= 8
 
@@ -169,28 +170,30 @@ def _gathered(
     when: _When,
     limit: int | None,
     history: bool,
-) -> list[Found]:
-    """Fetch the best matches, as many as it takes, and let content and valid time decide among equals."""
+) -> tuple[list[Found], bool]:
+    """
+    Fetch the best matches, as many as it takes, and let content and valid time decide among equals.
+
+    Also tells whether filters left fewer than were wanted.
+    """
     found: list[Found] = []
-    memories = 0
+    seen: set[int] = set()
+    dropped = False
     for chunk in _chunks(order, _FETCHED if limit is None else max(_FETCHED, limit)):
         judged = {match.row: (score, reasons) for match, score, reasons in chunk}
         arguments = {**when.arguments, **{f"row{number}": row for number, row in enumerate(judged)}}
-        rows = [stored(row) for row in session.all(st.rows(len(judged), when.narrowed), arguments)]
-        rows = [row for row in rows if filters.admits(row)]
+        rows = [stored(row) for row in session.all(st.rows(len(judged), when.condition), arguments)]
+        kept = [row for row in rows if filters.admits(row)]
         if grant.project is not None and when.asked is not None:
-            rows = _unshadowed(rows, _own_of(session, grant, rows, when), when)
-        hits = sorted((Found(row, *judged[row.seq]) for row in rows), key=_best_first)
-        if limit is None or not history:
-            found += hits
-            memories += len(hits)
-        else:
-            kept = list(dict.fromkeys(hit.row.seq for hit in hits))[: limit - memories]
-            found += [hit for hit in hits if hit.row.seq in kept]
-            memories += len(kept)
-        if limit is not None and memories >= limit:
-            break
-    return found
+            kept = _unshadowed(kept, _own_of(session, grant, kept, when), when)
+        dropped = dropped or len(kept) < len(rows)
+        for hit in sorted((Found(row, *judged[row.seq]) for row in kept), key=_best_first):
+            if limit is None or len(seen) < limit or (history and hit.row.seq in seen):
+                seen.add(hit.row.seq if history else len(seen))
+                found.append(hit)
+        if limit is not None and len(seen) >= limit:
+            return found, False
+    return found, dropped
 
 
 def _chunks(

@@ -19,7 +19,7 @@ from oort_flows.models.clocks import OPEN, as_utc, from_micros, to_micros
 from oort_flows.models.memories import MemoryType, Space, Status, Transferred
 from oort_flows.storage import indexes
 from oort_flows.storage import statements as st
-from oort_flows.storage.folding import digest, frame_key, sentence_key, value_key
+from oort_flows.storage.folding import digest, sentence_keys, value_key
 from oort_flows.storage.identifiers import is_id
 from oort_flows.storage.sessions import Session, sql
 
@@ -189,6 +189,7 @@ def _add(session: Session, record: dict[str, Any], operation: int) -> None:
         record["context"],
     )
     columns = {name: record[name] for name in _COLUMNS}
+    sentence, frame = sentence_keys(record["text"])
     memory = session.added(
         st.ADD_MEMORY,
         {
@@ -196,8 +197,8 @@ def _add(session: Session, record: dict[str, Any], operation: int) -> None:
             "provenance": json.dumps(record["provenance"], sort_keys=True) if record["provenance"] else None,
             "origin": json.dumps(record["origin"]) if record["origin"] else None,
             "same": digest(value_key(record["value"] or record["text"])),
-            "frame": digest(place.space, place.project, frame_key(record["text"])),
-            "sentence": digest(place.space, place.project, record["type"], record["expert"], sentence_key(record["text"])),
+            "frame": digest(place.space, place.project, frame),
+            "sentence": digest(place.space, place.project, record["type"], record["expert"], sentence),
             "terms": indexes.pack(terms),
         },
     )

@@ -255,11 +255,11 @@ def _repeated(session: Session, draft: Draft, now: int) -> list[Known]:
 def _nearly_equal(session: Session, draft: Draft, now: int, closed: Sequence[str]) -> tuple[str, ...]:
     columns = draft.columns
     rows = session.all(st.NEARLY_EQUAL, {"frame": columns["frame"], "sentence": columns["sentence"], "now": now})
-    return tuple(row[0] for row in rows if row[0] not in closed)
+    return tuple(dict.fromkeys(row[0] for row in rows if row[0] not in closed))
 
 
-def _known(rows: Iterable[Any]) -> list[Known]:
-    return [Known(row[0], row[1], row[2], bytes(row[3]), *row[4:]) for row in rows]
+def _known(rows: Sequence[Any]) -> list[Known]:
+    return [Known(row[0], row[1], row[2], bytes(row[3]), *row[4:]) for row in rows] if rows else []
 
 
 def _add_version(session: Session, operation: Operation, **fields: Any) -> None:

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar, Final, TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any, ClassVar, Final, NoReturn, TypeVar
+from urllib.parse import urlencode
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
 from oort_flows.errors import ConfigurationError, OortError
 from oort_flows.storage.failures import is_lost, is_rerun, translated
@@ -32,6 +36,8 @@ T = TypeVar("T")
 
 BUSY_TIMEOUT: Final = 30.0
 """Seconds that a writer waits for another one."""
+_POSTGRES_OPTIONS: Final = "-c statement_timeout=120000 -c timezone=UTC"
+_IDLE: Final = 8
 _TRIES: Final = 8
 _COMMITTING: Final = "while committing"
 _LOCK: Final = sql("SELECT pg_advisory_xact_lock(:lock)")
@@ -39,7 +45,7 @@ _LOCK: Final = sql("SELECT pg_advisory_xact_lock(:lock)")
 
 class Database(ABC):
     """
-    A pool of connections of this process, whichever process that is.
+    The connections of this process to one database, whichever process that is.
 
     Parameters
     ----------
@@ -48,69 +54,65 @@ class Database(ABC):
     """
 
     dialect: ClassVar[str]
-    _begin_write: ClassVar[str]
-    _begin_read: ClassVar[str]
+    begin_write: ClassVar[str]
+    begin_read: ClassVar[str]
 
     def __init__(self, url: URL) -> None:
         self.url = url
         self._mutex = threading.Lock()
         self._pid = os.getpid()
-        self._engine = self._create_engine()
         # What a parent had open: kept, because closing it here would end the parent's locks.
-        self._inherited: list[Engine] = []
+        self._inherited: list[object] = []
 
     @abstractmethod
-    def _create_engine(self) -> Engine: ...
+    def take(self) -> Any:
+        """Return a driver's connection that nobody else uses."""
 
-    def engine(self) -> Engine:
-        """Return the pool of this process."""
-        if self._pid != os.getpid():
-            with self._mutex:
-                if self._pid != os.getpid():
-                    self._inherited.append(self._engine)
-                    self._engine = self._create_engine()
-                    self._pid = os.getpid()
-        return self._engine
+    @abstractmethod
+    def give_back(self, connection: Any) -> None:
+        """Take a connection back that has no transaction open."""
 
+    @abstractmethod
+    def throw_away(self, connection: Any) -> None:
+        """Take a connection back that must not be used again."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close the connections of this process; a later call opens new ones."""
-        if self._pid == os.getpid():
-            self._engine.dispose()
 
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
+    @abstractmethod
+    def lock(self, session: Session, locks: Sequence[bytes]) -> None:
+        """Keep others from changing what *locks* stand for until the transaction ends."""
+
+    def reading(self) -> AbstractContextManager[Session]:
         """Give a session that sees one state of the ledger."""
-        with self._session(self._begin_read) as session:
-            yield session
+        return _Transaction(self, self.begin_read)
 
-    @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self) -> AbstractContextManager[Session]:
         """Give a session whose writes all count or none; nobody else writes what it has locked meanwhile."""
-        with self._session(self._begin_write) as session:
-            yield session
+        return _Transaction(self, self.begin_write)
 
     @contextmanager
     def plain(self) -> Iterator[Any]:
         """Give a driver's cursor outside any transaction."""
         with _translating():
-            connection = self.engine().raw_connection()
+            connection = self.take()
             try:
                 cursor = connection.cursor()
                 yield cursor
                 cursor.close()
             except BaseException:
-                connection.invalidate()
+                self.throw_away(connection)
                 raise
-            finally:
-                connection.close()
+            self.give_back(connection)
 
     @contextmanager
     def migrating(self, locks: Sequence[bytes]) -> Iterator[Connection]:
         """Give SQLAlchemy's view of a connection that is inside one transaction, for Alembic."""
-        with _translating(), self.engine().connect() as connection, connection.begin():
+        with _translating(), self.engine() as engine, engine.connect() as connection, connection.begin():
             # SQLAlchemy takes this connection for one that commits alone, and sends no BEGIN; its COMMIT is a real one.
             cursor: Any = connection.connection.cursor()
-            cursor.execute(self._begin_write)
+            cursor.execute(self.begin_write)
             self.lock(Session(cursor, self.dialect), locks)
             cursor.close()
             yield connection
@@ -138,78 +140,191 @@ class Database(ABC):
         raise AssertionError("unreachable")
 
     @abstractmethod
-    def lock(self, session: Session, locks: Sequence[bytes]) -> None:
-        """Keep others from changing what *locks* stand for until the transaction ends."""
+    def engine(self) -> AbstractContextManager[Engine]:
+        """Give SQLAlchemy's view of the database."""
 
     def _may_rerun(self, cause: BaseException) -> bool:
         return False
 
-    @contextmanager
-    def _session(self, begin: str) -> Iterator[Session]:
-        with _translating():
-            connection = self.engine().raw_connection()
-            try:
-                cursor: Any = connection.cursor()
-                cursor.execute(begin)
-                try:
-                    yield Session(cursor, self.dialect)
-                    _commit(cursor)
-                except BaseException:
-                    _roll_back(connection, cursor)
-                    raise
-                cursor.close()
-            finally:
-                connection.close()
+    def _is_own(self) -> bool:
+        """Tell whether this is still the process that the connections belong to."""
+        return self._pid == os.getpid()
 
 
 class SqliteDatabase(Database):
     """A ledger in one file."""
 
     dialect = "sqlite"
-    _begin_write = "BEGIN IMMEDIATE"
-    _begin_read = "BEGIN"
+    begin_write = "BEGIN IMMEDIATE"
+    begin_read = "BEGIN"
 
-    def _create_engine(self) -> Engine:
-        engine = create_engine(
-            self.url,
-            poolclass=QueuePool,
-            pool_size=8,
-            max_overflow=-1,
-            pool_reset_on_return=None,
-            connect_args={"isolation_level": None, "timeout": BUSY_TIMEOUT, "check_same_thread": False},
-        )
-        event.listen(engine, "connect", _prepare_sqlite)
-        return engine
+    def __init__(self, url: URL) -> None:
+        super().__init__(url)
+        self._idle: deque[sqlite3.Connection] = deque()
+
+    def take(self) -> sqlite3.Connection:
+        """Return an idle connection, or a new one."""
+        if not self._is_own():
+            with self._mutex:
+                if not self._is_own():
+                    self._inherited.append(self._idle)
+                    self._idle = deque()
+                    self._pid = os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connected()
+
+    def give_back(self, connection: sqlite3.Connection) -> None:
+        """Keep a connection for the next who needs one."""
+        if len(self._idle) < _IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def throw_away(self, connection: sqlite3.Connection) -> None:
+        """Close a connection."""
+        connection.close()
+
+    def close(self) -> None:
+        """Close all idle connections of this process."""
+        while self._is_own() and self._idle:
+            self._idle.pop().close()
 
     def lock(self, session: Session, locks: Sequence[bytes]) -> None:
         """Do nothing: whoever writes has the whole file to itself."""
+
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """Give an engine that is used once."""
+        engine = create_engine(self.url.set(database=None, query={}), creator=self._connected, poolclass=NullPool)
+        yield engine
+        engine.dispose()
+
+    def _connected(self) -> sqlite3.Connection:
+        query = {name: value if isinstance(value, str) else value[-1] for name, value in self.url.query.items()}
+        file = str(self.url.database)
+        as_uri = query.pop("uri", "false").lower() in ("1", "true")
+        if query:
+            file = f"{file}?{urlencode(query)}"
+        connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=as_uri)
+        try:
+            _prepare_sqlite(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 class PostgresDatabase(Database):
     """A ledger in a database of a PostgreSQL server."""
 
     dialect = "postgresql"
-    _begin_write = "BEGIN"
-    _begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    begin_write = "BEGIN"
+    begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-    def _create_engine(self) -> Engine:
-        return create_engine(
-            self.url,
-            pool_size=8,
-            max_overflow=16,
-            pool_pre_ping=True,
-            pool_reset_on_return=None,
-            isolation_level="AUTOCOMMIT",
-            connect_args={"connect_timeout": 10, "options": "-c statement_timeout=120000 -c timezone=UTC"},
-        )
+    def __init__(self, url: URL) -> None:
+        super().__init__(url)
+        self._engine = self._create_engine()
+
+    def take(self) -> PoolProxiedConnection:
+        """Return a pooled connection that was just found to be alive."""
+        if not self._is_own():
+            with self._mutex:
+                if not self._is_own():
+                    self._inherited.append(self._engine)
+                    self._engine = self._create_engine()
+                    self._pid = os.getpid()
+        return self._engine.raw_connection()
+
+    def give_back(self, connection: PoolProxiedConnection) -> None:
+        """Return a connection to the pool."""
+        connection.close()
+
+    def throw_away(self, connection: PoolProxiedConnection) -> None:
+        """Close a connection, and let the pool know."""
+        connection.invalidate()
+
+    def close(self) -> None:
+        """Close all idle connections of this process."""
+        if self._is_own():
+            self._engine.dispose()
 
     def lock(self, session: Session, locks: Sequence[bytes]) -> None:
         """Take advisory locks, always in the same order so that two transactions cannot wait for each other."""
         for number in sorted({int.from_bytes(lock[:8], "big", signed=True) for lock in locks}):
             session.run(_LOCK, {"lock": number})
 
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """Give the engine whose pool this is."""
+        yield self._engine
+
+    def _create_engine(self) -> Engine:
+        given = self.url.query.get("options", "")
+        options = f"{given if isinstance(given, str) else ' '.join(given)} {_POSTGRES_OPTIONS}".strip()
+        return create_engine(
+            self.url.difference_update_query(["options"]),
+            pool_size=8,
+            max_overflow=16,
+            pool_pre_ping=True,
+            pool_reset_on_return=None,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"connect_timeout": 10, "options": options},
+        )
+
     def _may_rerun(self, cause: BaseException) -> bool:
         return is_rerun(cause) or (is_lost(cause) and _COMMITTING not in getattr(cause, "__notes__", ()))
+
+
+class _Transaction(AbstractContextManager[Session]):
+    """One transaction on a connection of its own: committed at the end, rolled back on any error."""
+
+    __slots__ = ("_begin", "_connection", "_cursor", "_database")
+
+    def __init__(self, database: Database, begin: str) -> None:
+        self._database = database
+        self._begin = begin
+        self._connection: Any = None
+        self._cursor: Any = None
+
+    def __enter__(self) -> Session:
+        try:
+            self._connection = self._database.take()
+            self._cursor = self._connection.cursor()
+            self._cursor.execute(self._begin)
+        except Exception as error:  # noqa: BLE001 - raised again, as it is or as what it means
+            if self._connection is not None:
+                self._database.throw_away(self._connection)
+            raise_translated(error)
+        return Session(self._cursor, self._database.dialect)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            try:
+                self._cursor.execute("COMMIT")
+                self._cursor.close()
+            except Exception as failed:  # noqa: BLE001 - raised again, as it is or as what it means
+                # Whether it counts is not known then, so it must not be done again by itself.
+                failed.add_note(_COMMITTING)
+                self._roll_back()
+                raise_translated(failed)
+            self._database.give_back(self._connection)
+            return
+        self._roll_back()
+        if isinstance(error, Exception):
+            raise_translated(error)
+
+    def _roll_back(self) -> None:
+        try:
+            self._cursor.execute("ROLLBACK")
+            self._cursor.close()
+        except Exception:  # noqa: BLE001 - the first error is the one that counts; what cannot roll back is thrown away
+            self._database.throw_away(self._connection)
+        else:
+            self._database.give_back(self._connection)
 
 
 def open_database(url: object) -> Database:
@@ -243,7 +358,7 @@ def _with_psycopg(url: URL) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_sqlite(connection: sqlite3.Connection) -> None:
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1000)}")
     _switch_to_wal(cursor)
@@ -252,49 +367,34 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _switch_to_wal(cursor: Any) -> None:
+def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
     """Turn on WAL; while several processes open a fresh file at once, SQLite answers busy here without waiting."""
-    import sqlite3
-
     give_up = time.monotonic() + BUSY_TIMEOUT
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname.startswith("SQLITE_READONLY"):
+            name = error.sqlite_errorname
+            if name.startswith("SQLITE_READONLY"):
                 return
-            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > give_up:
+            if not name.startswith("SQLITE_BUSY") or time.monotonic() > give_up:
                 raise
         time.sleep(random.uniform(0.001, 0.02))
 
 
-def _commit(cursor: Any) -> None:
-    try:
-        cursor.execute("COMMIT")
-    except Exception as error:
-        # Whether it counts is not known then, so it must not be done again by itself.
-        error.add_note(_COMMITTING)
-        raise
-
-
-def _roll_back(connection: Any, cursor: Any) -> None:
-    try:
-        cursor.execute("ROLLBACK")
-        cursor.close()
-    except Exception:  # noqa: BLE001 - the first error is the one that counts; what cannot roll back is thrown away
-        connection.invalidate()
+def raise_translated(error: Exception) -> NoReturn:
+    """Raise what *error* of a driver means to a caller; anything else as it is."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    ours = translated(cause) if isinstance(cause, Exception) and not isinstance(error, OortError) else None
+    if ours is None:
+        raise error
+    raise ours from cause
 
 
 @contextmanager
 def _translating() -> Iterator[None]:
     try:
         yield
-    except OortError:
-        raise
-    except Exception as error:
-        cause = error.orig if isinstance(error, DBAPIError) and isinstance(error.orig, Exception) else error
-        ours = translated(cause)
-        if ours is None:
-            raise
-        raise ours from cause
+    except Exception as error:  # noqa: BLE001 - raised again, as it is or as what it means
+        raise_translated(error)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["digest", "frame_key", "name_key", "sentence_key", "stem", "tokens", "value_key"]
+__all__ = ["digest", "name_key", "sentence_key", "sentence_keys", "stem", "tokens", "value_key"]
 
 _ASCII_RUN: Final = re.compile(r"[a-z0-9]+")
 _LONGEST: Final = 64
@@ -172,42 +172,41 @@ def sentence_key(text: str) -> str:
     >>> sentence_key("We use C++.") == sentence_key("We use C#.")
     False
     """
-    return " ".join(_words(text, masked=False))
+    return sentence_keys(text)[0]
 
 
-def frame_key(text: str) -> str:
+def sentence_keys(text: str) -> tuple[str, str]:
     """
-    Return the key of *text* with numbers, names inside the sentence and negations blotted out.
+    Return the key of *text* and its frame: the key with numbers, names inside the sentence and negations blotted out.
 
     Sentences with one frame are nearly equal: they differ in nothing but these.
 
-    >>> frame_key("The review is on the 15th.") == frame_key("The review is not on the 16th.")
+    >>> sentence_keys("The review is on the 15th.")[1] == sentence_keys("The review is not on the 16th.")[1]
     True
     """
-    return " ".join(_words(text, masked=True))
-
-
-_NEGATIONS: Final = frozenset(
-    {"not", "no", "never", "without", "nicht", "kein", "keine", "nie", "pas", "jamais", "nunca", "não"}
-)
-
-
-def _words(text: str, *, masked: bool) -> Iterator[str]:
-    normal = unicodedata.normalize("NFKC", text).replace("’", "'")
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
+    key: list[str] = []
+    frame: list[str] = []
     for index, raw in enumerate(normal.split()):
         word = raw.rstrip(_AROUND).lstrip(_BEFORE) or raw
         if word in _ARTICLES or (word == "a" and index == 0):
             continue
         folded = word.casefold()
-        spelt = _SPELT_OUT.get(folded) or (folded[:-3] + " not" if folded.endswith("n't") else folded)
-        if not masked:
-            yield spelt
-        elif any(char.isdecimal() for char in folded):
-            yield "#"
+        spelt = _SPELT_OUT.get(folded) or (f"{folded[:-3]} not" if folded.endswith("n't") else folded)
+        key.append(spelt)
+        if _DIGIT.search(folded):
+            frame.append("#")
         elif index and word[0].isupper():
-            yield "@"
+            frame.append("@")
         else:
-            yield from (part for part in spelt.split() if part not in _NEGATIONS)
+            frame += [part for part in spelt.split() if part not in _NEGATIONS]
+    return " ".join(key), " ".join(frame)
+
+
+_DIGIT: Final = re.compile(r"\d")
+_NEGATIONS: Final = frozenset(
+    ("not", "no", "never", "without", "cannot", "nicht", "kein", "keine", "nie", "pas", "jamais", "nunca", "não")
+)
 
 
 def value_key(value: str) -> str:

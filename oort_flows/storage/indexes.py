@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from oort_flows.storage.folding import digest, tokens
 from oort_flows.storage.sessions import Session, Statement, sql
 
-__all__ = ["Terms", "add", "candidates", "pack", "scope_of", "take_out", "terms_of", "unpack"]
+__all__ = ["Terms", "Wanted", "add", "candidates", "pack", "scope_of", "take_out", "terms_of", "unpack"]
 
 Terms = tuple[str, str, str]
 """Where a memory belongs, the tokens of the fact, and those of its context; tokens are joined by spaces."""
@@ -70,29 +71,55 @@ def take_out(session: Session, memory: int, terms: Terms) -> None:
     session.run(_TAKE_OUT[session.dialect], _arguments(session, memory, terms))
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """
+    What a search looks for.
+
+    Attributes
+    ----------
+    terms:
+        A memory has to have any of these tokens.
+    names:
+        ... and, where there are any, one of these.
+    must:
+        ... and all of these, in the fact itself.
+    scopes:
+        Where it looks, as :func:`scope_of` spells it.
+    """
+
+    terms: Sequence[str]
+    names: Sequence[str]
+    must: Sequence[str]
+    scopes: Sequence[str]
+
+
 def candidates(
-    session: Session,
-    terms: Sequence[str],
-    must: Sequence[str],
-    scopes: Sequence[str],
-    when: str,
-    arguments: dict[str, int],
-    limit: int,
+    session: Session, wanted: Wanted, when: str, arguments: dict[str, int], limit: int
 ) -> list[tuple[int, bytes]]:
     """
-    Return rows and packed terms of memories in *scopes*, with any of *terms*, all of *must*, and a version as in *when*.
+    Return rows and packed terms of what is *wanted* and has a version as in *when*.
 
     Where there are more than *limit*, the engine's own rank chooses, and among equals the content; never the row.
     """
-    given: dict[str, object] = {**arguments, "limit": limit}
-    if session.dialect == "sqlite":
-        wanted = [f"scope:({_any_of(scopes)})", f"{{fact context}}:({_any_of(terms)})", *(f'fact:"{term}"' for term in must)]
-        given["match"] = " AND ".join(wanted)
-    else:
-        given["any"] = " | ".join(map(_lexeme, terms))
-        wanted = [f"({' | '.join(map(_lexeme, scopes))})", f"({given['any']})", *map(_lexeme, must)]
-        given["match"] = " & ".join(wanted)
-    return session.all(_search(session.dialect, when), given)
+    given: dict[str, object] = {**arguments, **_match(session.dialect, wanted)}
+    ranks = session.all(_ranked(session.dialect, when), {**given, "limit": limit + 1})
+    if len(ranks) > limit and ranks[limit][1] == ranks[limit - 1][1]:
+        return session.all(_by_content(session.dialect, when), {**given, "limit": limit})
+    rows = [row for row, _ in ranks[:limit]]
+    packed = dict(session.all(_terms(len(rows)), {f"row{number}": row for number, row in enumerate(rows)})) if rows else {}
+    return [(row, packed[row]) for row in rows]
+
+
+def _match(dialect: str, wanted: Wanted) -> dict[str, str]:
+    if dialect == "sqlite":
+        parts = [f"scope:({_any_of(wanted.scopes)})", f"{{fact context}}:({_any_of(wanted.terms)})"]
+        parts += [f"{{fact context}}:({_any_of(wanted.names)})"] if wanted.names else []
+        return {"match": " AND ".join([*parts, *(f'fact:"{term}"' for term in wanted.must)])}
+    any_of = " | ".join(map(_lexeme, wanted.terms))
+    parts = [" | ".join(map(_lexeme, wanted.scopes)), any_of]
+    parts += [" | ".join(map(_lexeme, wanted.names))] if wanted.names else []
+    return {"match": " & ".join([*(f"({part})" for part in parts), *map(_lexeme, wanted.must)]), "any": any_of}
 
 
 def _arguments(session: Session, memory: int, terms: Terms) -> dict[str, object]:
@@ -110,17 +137,38 @@ def _lexeme(term: str) -> str:
     return f"'{term}'"
 
 
+def _shown(memory: str, when: str) -> str:
+    return f"EXISTS (SELECT 1 FROM oort_versions v WHERE v.memory = {memory} AND {when})"
+
+
+_RANK: Final = {
+    "sqlite": "bm25(oort_index, 0.0, 1.0, 0.5)",
+    "postgresql": "-ts_rank(i.terms, :any::tsquery)",
+}
+_ROW: Final = {"sqlite": "i.rowid", "postgresql": "i.memory"}
+_MATCHES: Final = {"sqlite": "oort_index MATCH :match", "postgresql": "i.terms @@ :match::tsquery"}
+
+
 @cache
-def _search(dialect: str, when: str) -> Statement:
-    matches = f"EXISTS (SELECT 1 FROM oort_versions v WHERE v.memory = m.seq AND {when})"
-    if dialect == "sqlite":
-        return sql(
-            "SELECT m.seq, m.terms FROM oort_index i JOIN oort_memories m ON m.seq = i.rowid "
-            f"WHERE oort_index MATCH :match AND {matches} "
-            "ORDER BY bm25(oort_index, 0.0, 1.0, 0.5), m.sentence, m.same LIMIT :limit"
-        )
+def _ranked(dialect: str, when: str) -> Statement:
+    # Types are filtered by the memory, which is joined only then.
+    row, joined = _ROW[dialect], f"JOIN oort_memories m ON m.seq = {_ROW[dialect]} " if "m." in when else ""
     return sql(
-        "SELECT m.seq, m.terms FROM oort_index i JOIN oort_memories m ON m.seq = i.memory "
-        f"WHERE i.terms @@ :match::tsquery AND {matches} "
-        "ORDER BY ts_rank(i.terms, :any::tsquery) DESC, m.sentence, m.same LIMIT :limit"
+        f"SELECT {row}, {_RANK[dialect]} AS rank FROM oort_index i {joined}"
+        f"WHERE {_MATCHES[dialect]} AND {_shown(row, when)} ORDER BY rank LIMIT :limit"
     )
+
+
+@cache
+def _by_content(dialect: str, when: str) -> Statement:
+    return sql(
+        f"SELECT m.seq, m.terms FROM oort_index i JOIN oort_memories m ON m.seq = {_ROW[dialect]} "
+        f"WHERE {_MATCHES[dialect]} AND {_shown('m.seq', when)} "
+        f"ORDER BY {_RANK[dialect]}, m.sentence, m.same LIMIT :limit"
+    )
+
+
+@cache
+def _terms(count: int) -> Statement:
+    names = ", ".join(f":row{number}" for number in range(count))
+    return sql(f"SELECT seq, terms FROM oort_memories WHERE seq IN ({names})")

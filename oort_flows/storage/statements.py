@@ -53,10 +53,9 @@ REPEATED: Final = sql(f"{_REPEATED} {_BY_AGE} LIMIT 1")
 REPEATED_IN_SLOT: Final = sql(f"{_REPEATED} AND (v.slot IS NULL OR (v.slot = :slot AND m.same = :same)) {_BY_AGE} LIMIT 1")
 # Only the newest are looked at: of a sentence that was said with ten thousand numbers, most are over.
 NEARLY_EQUAL: Final = sql(
-    "SELECT DISTINCT m.id FROM "
-    "(SELECT seq, id, sentence FROM oort_memories WHERE frame = :frame ORDER BY seq DESC LIMIT 32) m "
+    "SELECT m.id FROM (SELECT seq, id, sentence FROM oort_memories WHERE frame = :frame ORDER BY seq DESC LIMIT 8) m "
     f"JOIN oort_versions v ON v.memory = m.seq AND v.closed_at = {OPEN} AND v.until > :now "
-    "WHERE m.sentence <> :sentence ORDER BY m.id"
+    "WHERE m.sentence <> :sentence ORDER BY m.seq"
 )
 
 # Writing ---------------------------------------------------------------------------------------------------------------
