@@ -124,6 +124,12 @@ MEANT = {
         as_of | in 2026-03-02/2026-03-09 | which port was it in calendar week 10
         as_of | in 2025-03-03/2025-03-10 | who was on call in 2025-W10
         as_of | in 2025-01-01/2025-04-01 | the limit in 2025-Q1
+        as_of | in 2025-03-01/2025-04-01 | who owned billing last year March
+        as_of | in 2026-06-08/2026-06-15 | which host was it last week at 14:30
+        as_of | between 2023-11-01/2024-03-01 | which ports were open from November to February 2024
+        as_of | between 2023-11-01/2024-03-01 | which ports were open from November 2023 to February
+        as_of | between 2025-03-01/2025-06-01 | which ports were open between May 2025 and March 2025
+        as_of | in 2025-11-02T17:30/2025-11-02T17:31 | which port at 2025-11-02T14:30-03:00
         as_of | in 2025-11-02/2025-11-03 | who was on call on 2025/11/02
         as_of | in 2025-12-25/2025-12-26 | who was on call on 25/12/2025
         as_of | in 2025-12-25/2025-12-26 | who was on call on 12/25/2025
@@ -266,6 +272,7 @@ MEANT = {
         known_at | in 2026-03-01/2026-04-01 | 我们三月的时候以为端口是什么
         history | - | 端口是怎么变化的
         as_of | in 2026-06-10/2026-06-11 | 上周三谁值班
+        as_of | in 2026-06-08/2026-06-15 | 上周三个端口是哪些
         as_of | in 2026-06-16/2026-06-17 | 昨天的端口
         as_of | in 2025-01-01/2025-07-01 | 2025年上半年的端口
         as_of | in 2025-10-01/2026-01-01 | 2025年第四季度用的端口
@@ -431,6 +438,9 @@ TRAPS = """
     upgrade to version 1.2.2026
     port changed from 2001 to 2024 in the config, which one is it
     the first one
+    which port is used in Spring
+    what did we open before April had access
+    the team at March
     a second opinion on the port
     first half of the file
     in the second half of the page

@@ -108,13 +108,10 @@ def _is_attribute(before: Lexeme | None, lead: Lexeme | None, after: Lexeme | No
 
 
 def _is_year(lead: Lexeme | None, before: Lexeme | None, after: Lexeme | None, language: Language) -> bool:
-    if (
-        after is not None
-        and after.code == "x"
-        and (after.word in MEASURES or (_is_noun(after, language) and after.word.endswith("s")))
-    ):
+    """Tell *in 2024* from *in 2000 requests*, *in 2048 MB* and *port 2024*."""
+    if after is not None and (after.code == "U" or after.word in MEASURES):
         return False
-    if after is not None and after.code == "U":
+    if after is not None and after.word.endswith("s") and _is_noun(after, language):
         return False
     if lead is not None:
         return lead.word not in _NOT_BEFORE_A_YEAR
@@ -122,6 +119,7 @@ def _is_year(lead: Lexeme | None, before: Lexeme | None, after: Lexeme | None, l
 
 
 def _is_month(month: Lexeme, lead: Lexeme, after: Lexeme | None, language: Language) -> bool:
+    """Tell *before April* from *before April had left*, and *in March* from *at March*."""
     if lead.word in _NOT_BEFORE_A_MONTH:
         return False
     if month.word not in language.names:
