@@ -2,13 +2,15 @@
 What a run shows of its memory in the Prefect UI.
 
 Each artifact comes from a pure builder, which never heard of a run, and is published by one call, which never fails the step
-it reports on. Text out of a memory is quoted in fences, where markdown and HTML mean nothing.
+it reports on. Text out of a memory is quoted in fences, where markdown and HTML mean nothing. Secrets are taken out of it
+first, since a page may leave the machine.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any, Final
 
 from prefect import runtime
@@ -22,7 +24,9 @@ from oort_flows.models.mechanics import Consolidated, Curated, Grounded
 from oort_flows.models.paths import ROOT
 from oort_flows.models.results import DirectoryView, Failure, FileView
 from oort_flows.models.runs import IsolatedRun
+from oort_flows.models.undo import UndoReport
 from oort_flows.ports import FileMemory
+from oort_flows.scrubbing import scrub
 
 __all__ = [
     "StoredText",
@@ -31,15 +35,20 @@ __all__ = [
     "build_fold",
     "build_grounded",
     "build_memory",
+    "build_raised",
+    "build_rollback",
     "publish_brief",
     "publish_commit",
     "publish_fold",
     "publish_grounded",
     "publish_memory",
+    "publish_raised",
+    "publish_rollback",
     "read_memory",
 ]
 
 _MOST_QUOTED_CHARS: Final = 20_000
+_MOST_QUOTED_IN_ALL: Final = 200_000
 
 
 class StoredText(BaseModel):
@@ -65,14 +74,10 @@ def build_grounded(grounded: Grounded) -> list[dict[str, str | int]]:
     >>> build_grounded(ground(InProcessFileMemory("docs"), [Source(path="/memories/a.md", optional=True)]))
     [{'path': '/memories/a.md', 'status': 'missing', 'characters': 0}]
     """
-    rows: list[dict[str, str | int]] = [
-        {"path": document.path, "status": "cut to fit" if document.truncated else "read", "characters": len(document.text)}
-        for document in grounded.documents
-    ]
-    rows += [
-        {"path": skipped.path, "status": f"left out: {skipped.reason}", "characters": 0} for skipped in grounded.skipped
-    ]
-    return rows + [{"path": path, "status": "missing", "characters": 0} for path in grounded.missing]
+    rows = [(d.path, "cut to fit" if d.truncated else "read", len(d.text)) for d in grounded.documents]
+    rows += [(skipped.path, f"left out: {skipped.reason}", 0) for skipped in grounded.skipped]
+    rows += [(path, "missing", 0) for path in grounded.missing]
+    return [{"path": scrub(path), "status": status, "characters": characters} for path, status, characters in rows]
 
 
 def build_brief(curated: Curated, intent: str) -> str:
@@ -90,7 +95,7 @@ def build_brief(curated: Curated, intent: str) -> str:
     if curated.brief is not None:
         parts += ["## Brief", _quote(curated.brief)]
     if curated.sources:
-        parts += ["## Files chosen", "\n".join(f"- `{path}`" for path in curated.sources)]
+        parts += ["## Files chosen", _paths(curated.sources)]
     parts += ["## Intent", _quote(intent), _collapsed("The whole prompt", _quote(curated.prompt))]
     return _page(parts)
 
@@ -98,7 +103,7 @@ def build_brief(curated: Curated, intent: str) -> str:
 def build_fold(consolidated: Consolidated) -> str:
     """Build the page on a folded summary: where it went, what had to go for it, and the text itself."""
     rows = [
-        ("target", f"`{consolidated.target}`"),
+        ("target", f"`{_one_line(consolidated.target)}`"),
         ("length", f"{len(consolidated.text):,} characters"),
         ("digest", f"`{consolidated.digest[:12]}`"),
         ("evicted", str(len(consolidated.evicted))),
@@ -107,12 +112,12 @@ def build_fold(consolidated: Consolidated) -> str:
     ]
     parts = ["# What was folded", _facts(rows)]
     if consolidated.evicted:
-        parts += ["## Evicted to make room", "\n".join(f"- `{path}`" for path in consolidated.evicted)]
+        parts += ["## Evicted to make room", _paths(consolidated.evicted)]
     if consolidated.skipped:
-        lines = [f"- `{skipped.path}` ({skipped.reason})" for skipped in consolidated.skipped]
+        lines = [f"- `{_one_line(skipped.path)}` ({skipped.reason})" for skipped in consolidated.skipped]
         parts += ["## Left out", "\n".join(lines)]
     if consolidated.missing:
-        parts += ["## Missing", "\n".join(f"- `{path}`" for path in consolidated.missing)]
+        parts += ["## Missing", _paths(consolidated.missing)]
     return _page([*parts, "## The new text", _quote(consolidated.text)])
 
 
@@ -129,6 +134,8 @@ def build_commit(run: IsolatedRun, label: str) -> str:
         if value is not None:
             rows.append((name, f"`{_one_line(value)}`"))
     parts = ["# What the step did", _facts(rows)]
+    if run.status == "declined" and run.summary:
+        parts += ["## Why it declined", _quote(run.summary)]
     if run.warnings:
         parts += ["## Warnings", "\n".join(f"- {_escape(warning)}" for warning in run.warnings)]
     if run.discarded:
@@ -136,6 +143,24 @@ def build_commit(run: IsolatedRun, label: str) -> str:
         parts += ["## Commits that did not land", "\n".join(lines)]
     if run.message is not None:
         parts += ["## The commit's message", _quote(run.message)]
+    return _page(parts)
+
+
+def build_raised(error: BaseException, label: str) -> str:
+    """Build the page on an isolated step that raised: the kind of exception, and where its work is kept."""
+    rows = [("step", f"`{_one_line(label)}`"), ("status", "raised"), ("exception", f"`{type(error).__name__}`")]
+    notes = getattr(error, "__notes__", [])
+    return _page(["# What the step did", _facts(rows), *(_quote(str(note)) for note in notes)])
+
+
+def build_rollback(report: UndoReport) -> str:
+    """Build the page on a fold that was taken back, since a later step of its transaction failed."""
+    rows = [("put back", str(len(report.restored))), ("left alone", str(len(report.left)))]
+    parts = ["# Rolled back", "A later step of the same transaction failed.", _facts(rows)]
+    if report.restored:
+        parts += ["## As it was before this run", _paths(report.restored)]
+    if report.left:
+        parts += ["## Left alone: changed since, or no room", _paths(report.left)]
     return _page(parts)
 
 
@@ -147,9 +172,16 @@ def build_memory(scope: str, files: Sequence[StoredText]) -> str:
     if not files:
         return _page([*parts, "Nothing is remembered yet."])
     lines = ["| file | bytes | digest |", "| --- | ---: | --- |"]
-    lines += [f"| `{file.path}` | {file.byte_length:,} | `{file.digest[:12]}` |" for file in files]
+    lines += [f"| `{_one_line(file.path)}` | {file.byte_length:,} | `{file.digest[:12]}` |" for file in files]
     parts.append("\n".join(lines))
-    return _page([*parts, *(_collapsed(f"`{file.path}`", _quote(file.text)) for file in files)])
+    quoted = 0
+    for file in files:
+        quoted += min(len(file.text), _MOST_QUOTED_CHARS)
+        if quoted > _MOST_QUOTED_IN_ALL:
+            parts.append("The texts of the other files are not shown.")
+            break
+        parts.append(_collapsed(_one_line(file.path), _quote(file.text)))
+    return _page(parts)
 
 
 def read_memory(memory: FileMemory) -> list[StoredText]:
@@ -199,12 +231,23 @@ def publish_brief(curated: Curated, intent: str) -> None:
 
 def publish_fold(consolidated: Consolidated) -> None:
     """Publish the page on a folded summary; see :func:`publish_grounded`."""
-    _publish("folded", markdown=build_fold(consolidated), description="What was folded into the memory.")
+    _publish("folded", markdown=build_fold(consolidated), description=f"What was folded into {consolidated.target}.")
+
+
+def publish_rollback(report: UndoReport) -> None:
+    """Publish, as the newest version of the page on the fold, that it was taken back; see :func:`publish_grounded`."""
+    _publish("folded", markdown=build_rollback(report), description="Rolled back: what was folded is as it was before.")
 
 
 def publish_commit(run: IsolatedRun, label: str) -> None:
     """Publish the page on what came of an isolated step; see :func:`publish_grounded`."""
-    _publish("commit", markdown=build_commit(run, label), description="The commit of a step, and why.")
+    said = {"landed": "landed as one commit, and why", "declined": "declined"}.get(run.status, run.status.replace("_", " "))
+    _publish("commit", label, markdown=build_commit(run, label), description=f"{_one_line(label)}: {said}.")
+
+
+def publish_raised(error: BaseException, label: str) -> None:
+    """Publish the page on an isolated step that raised; see :func:`publish_grounded`."""
+    _publish("commit", label, markdown=build_raised(error, label), description=f"{_one_line(label)}: raised.")
 
 
 def publish_memory(memory: FileMemory) -> None:
@@ -220,12 +263,13 @@ def publish_memory(memory: FileMemory) -> None:
     _publish("memory", markdown=markdown, description="What is remembered after this run.")
 
 
-def _publish(kind: str, *, markdown: str | None = None, table: Any = None, description: str) -> None:
-    """Publish under a key of flow and kind, so that the UI shows one artifact with a version for each run."""
+def _publish(kind: str, *names: str, markdown: str | None = None, table: Any = None, description: str) -> None:
+    """Publish under a key of kind and flow, so that the UI shows one artifact with a version for each run."""
     if runtime.flow_run.id is None and runtime.task_run.id is None:
         return
-    flow = re.sub(r"[^a-z0-9]+", "-", str(runtime.flow_run.flow_name or "task").lower()).strip("-")
-    key = f"oort-{kind}-{flow}"[:80].strip("-")
+    words = ("oort", kind, str(runtime.flow_run.flow_name or "task"), *names)
+    key = re.sub(r"[^a-z0-9]+", "-", scrub(" ".join(words)).lower())[:80].strip("-")
+    description = scrub(description)
     try:
         # Prefect's dispatch would look at the running task, which may be async while this thread is not.
         if markdown is not None:
@@ -244,24 +288,31 @@ def _page(parts: Iterable[str]) -> str:
 
 
 def _facts(rows: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows)])
+    """Lay out facts as a table. The first is its head: a table without one shows an empty row."""
+    first, *rest = (f"| {name} | {value} |" for name, value in rows)
+    return "\n".join([first, "| --- | --- |", *rest])
+
+
+def _paths(paths: Iterable[str]) -> str:
+    return "\n".join(f"- `{_one_line(path)}`" for path in paths)
 
 
 def _quote(text: str) -> str:
-    """Quote *text* so that nothing in it is markdown, cut where the UI would become slow."""
+    """Quote *text* without its secrets so that nothing in it is markdown, cut where the UI would become slow."""
+    text = scrub(text)
     if len(text) <= _MOST_QUOTED_CHARS:
         return fenced(text)
     return fenced(text[:_MOST_QUOTED_CHARS]) + f"\n\n({len(text) - _MOST_QUOTED_CHARS:,} more characters are not shown.)"
 
 
 def _collapsed(title: str, body: str) -> str:
-    return f"<details>\n<summary>{title.replace('`', '')}</summary>\n\n{body}\n\n</details>"
+    return f"<details>\n<summary>{escape(title)}</summary>\n\n{body}\n\n</details>"
 
 
 def _one_line(text: str) -> str:
     """Make *text* fit for a code span in a table cell."""
-    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+    return " ".join(scrub(text).split()).replace("`", "'").replace("|", "\\|")
 
 
 def _escape(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>()#|~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_{}\[\]<>()#|~])", r"\\\1", " ".join(scrub(text).split()))

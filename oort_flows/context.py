@@ -365,6 +365,12 @@ class memory_context:  # noqa: N801 - used like a function: `with memory_context
         _tokens.set(tuple(rest))
         _current.reset(token)
 
+    async def __aenter__(self) -> StepMemory:
+        return self.__enter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        self.__exit__(*error)
+
     def _named(self) -> _Named:
         outer = _current.get()
         around = outer._named if outer else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, TypedDict
 from uuid import uuid4
 
-from prefect import task
+from prefect import runtime, task
 from prefect.cache_policies import NO_CACHE, CachePolicy
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.logging import get_logger
@@ -22,7 +22,7 @@ from prefect.transactions import Transaction, get_transaction
 from oort_flows import artifacts, mechanics
 from oort_flows.calling import in_thread
 from oort_flows.context import current_memory, memory_context
-from oort_flows.errors import IsolationError, OortError, is_retryable
+from oort_flows.errors import ConfigurationError, IsolationError, OortError, is_retryable
 from oort_flows.mechanics.undo import consolidate_undoable, settle_write, undo_write
 from oort_flows.models.mechanics import Consolidated, Curated, Grounded, Source
 from oort_flows.models.runs import IsolatedRun
@@ -76,6 +76,8 @@ def _files(memory: Memory) -> FileMemory:
         return memory
     if memory is None:
         return current_memory().files
+    if not isinstance(memory, (OpensFileMemory, str)):
+        raise ConfigurationError("memory must be a file memory, a block that opens one, or the name of a block document")
     with memory_context(files=memory) as step:
         return step.files
 
@@ -242,6 +244,7 @@ def _undo_consolidate(transaction: Transaction) -> None:
     except OortError as error:
         logger.warning("The fold into %s could not be undone: %s", written[1].path, error)
         return
+    artifacts.publish_rollback(report)
     for path in report.restored:
         logger.info("Rolled back: %s is what it was before this task.", path)
     for path in report.left:
@@ -338,6 +341,13 @@ for _task in (consolidate, aconsolidate):
 
 # --------------------------------------------------------------------------------------------------------- run isolated
 
+
+def _name_of_run() -> str:
+    """Name a task run after its step, so that four steps at once can be told apart."""
+    parameters = runtime.task_run.parameters
+    return f"Run isolated: {' '.join(str(parameters.get('label') or name_of(parameters['step'])).split())}"
+
+
 # A step may be dear and is the user's own: whether it runs again is for `run_isolated.with_options(retries=...)` to say.
 _ONCE: Final[_Options] = {**_OPTIONS, "retries": 0}
 
@@ -350,11 +360,14 @@ def _run_isolated(step: Callable[..., Any], args: Any, kwargs: Any, settings: di
         if error.run is not None:
             artifacts.publish_commit(error.run, label)
         raise
+    except Exception as error:
+        artifacts.publish_raised(error, label)
+        raise
     artifacts.publish_commit(run, label)
     return run
 
 
-@task(name="Run isolated", **_ONCE)
+@task(name="Run isolated", task_run_name=_name_of_run, **_ONCE)
 def run_isolated(
     step: Callable[..., Any],
     *args: Any,
@@ -400,7 +413,7 @@ def run_isolated(
     return _run_isolated(step, args, kwargs, settings)
 
 
-@task(name="Run isolated", **_ONCE)
+@task(name="Run isolated", task_run_name=_name_of_run, **_ONCE)
 async def arun_isolated(
     step: Callable[..., Any],
     *args: Any,

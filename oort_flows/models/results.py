@@ -7,10 +7,20 @@ every dump; there is never a null.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
+
+from oort_flows.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    OortError,
+    StorageCorruptError,
+    StorageError,
+    StorageUnavailableError,
+)
 
 __all__ = [
     "Created",
@@ -127,6 +137,13 @@ class Renamed(_Answer):
     moved_files: int
 
 
+_RAISED: Final[dict[str, type[OortError]]] = {
+    "NOT_FOUND": NotFoundError,
+    "CONFLICT": ConflictError,
+    "UNSAFE_STORAGE": StorageCorruptError,
+    "STORAGE_ERROR": StorageError,
+}
+
 Value = FileView | Created | Edited | DirectoryView | Deleted | Renamed
 
 
@@ -174,6 +191,10 @@ class Success(_Answer):
     command: str
     value: Value
 
+    def unwrap(self) -> Any:
+        """Return the value; on a :class:`Failure` this raises, so that a refused command cannot go unseen."""
+        return self.value
+
 
 class Failure(_Answer):
     """The command changed nothing."""
@@ -181,6 +202,28 @@ class Failure(_Answer):
     ok: Literal[False] = False
     command: str
     error: FileError
+
+    def unwrap(self) -> NoReturn:
+        """
+        Raise the error: code, message and path.
+
+        Raises
+        ------
+        NotFoundError
+            For NOT_FOUND.
+        ConflictError
+            For CONFLICT.
+        StorageCorruptError
+            For UNSAFE_STORAGE.
+        StorageError
+            For STORAGE_ERROR; StorageUnavailableError where the same command may work later.
+        InvalidInputError
+            For everything that is wrong with the command itself.
+        """
+        error = self.error
+        said = f"{error.code}: {error.message}" + (f" ({error.path})" if error.path is not None else "")
+        kind = StorageUnavailableError if error.retryable and error.code == "STORAGE_ERROR" else _RAISED.get(error.code)
+        raise InvalidInputError(self.command, said) if kind is None else kind(said)
 
 
 Result = Success | Failure

@@ -98,24 +98,24 @@ def keep(page: Page, name: str) -> None:
 def test_a_run_shows_its_artifacts(server: Server, page: Page, run_id: str) -> None:
     """The tab of the run lists what was grounded, the brief, the commit, the fold and the memory."""
     page.goto(f"{server.url}/v2/runs/flow-run/{run_id}?tab=Artifacts")
-    for kind in ("grounded", "brief", "commit", "folded", "memory"):
-        expect(page.get_by_text(f"oort-{kind}-deliver").first).to_be_visible(timeout=30_000)
+    for kind in ("grounded-deliver", "brief-deliver", "commit-deliver-implement", "folded-deliver", "memory-deliver"):
+        expect(page.get_by_text(f"oort-{kind}").first).to_be_visible(timeout=30_000)
     keep(page, "run")
 
 
 @pytest.mark.parametrize(
     ("kind", "texts"),
     [
-        ("grounded", ["/memories/conventions.md", "read"]),
-        ("brief", ["What this step was told", "Mind the parser.", "Raise the retry limit"]),
-        ("commit", ["What the step did", "landed", "the parser is shared"]),
-        ("folded", ["What was folded", "Retries are 5 now."]),
-        ("memory", ["The memory after this run", "/memories/summary.md", "project:billing"]),
+        ("grounded-deliver", ["/memories/conventions.md", "read"]),
+        ("brief-deliver", ["What this step was told", "Mind the parser.", "Raise the retry limit"]),
+        ("commit-deliver-implement", ["What the step did", "landed", "the parser is shared"]),
+        ("folded-deliver", ["What was folded", "Retries are 5 now."]),
+        ("memory-deliver", ["The memory after this run", "/memories/summary.md", "project:billing"]),
     ],
 )
 def test_each_page_says_what_happened(server: Server, page: Page, run_id: str, kind: str, texts: list[str]) -> None:
     """The page of an artifact shows its facts, and nothing that a memory holds runs or is taken for markup."""
-    wanted = {"artifacts": {"flow_run_id": {"any_": [run_id]}, "key": {"any_": [f"oort-{kind}-deliver"]}}}
+    wanted = {"artifacts": {"flow_run_id": {"any_": [run_id]}, "key": {"any_": [f"oort-{kind}"]}}}
     (artifact,) = httpx.post(f"{server.url}/api/artifacts/filter", json=wanted).raise_for_status().json()
     page.goto(f"{server.url}/v2/artifacts/artifact/{artifact['id']}")
     for text in texts:

@@ -15,6 +15,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
 from prefect.client.schemas.objects import Artifact, TaskRun
 from prefect.runtime import flow_run
+from prefect.states import Failed
 from prefect.tasks import Task
 from prefect.transactions import transaction
 
@@ -39,7 +40,7 @@ def text_of(memory: Any, path: str) -> str | None:
 def artifacts_of(run_id: str) -> dict[str, Artifact]:
     with get_client(sync_client=True) as client:
         found = client.read_artifacts(artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run_id])))
-    return {str(artifact.key): artifact for artifact in found}
+    return {str(artifact.key): artifact for artifact in sorted(found, key=lambda artifact: str(artifact.created))}
 
 
 def choose(intent: str, documents: Any, prompt: str) -> dict[str, object]:
@@ -162,10 +163,12 @@ def test_sync_tasks_take_async_callables_and_live_memories() -> None:
 
 
 def test_a_task_without_any_memory_says_what_to_add() -> None:
-    """A configuration error is not retried."""
+    """A configuration error is not retried, and names the argument that is wrong."""
 
     @flow
     def pipeline() -> None:
+        with pytest.raises(ConfigurationError, match=r"^memory must be"):
+            oort.ground(["/memories/a.md"], memory=5)  # type: ignore[arg-type]
         oort.ground(["/memories/a.md"])
 
     with pytest.raises(ConfigurationError, match="memory_context"):
@@ -250,9 +253,12 @@ def memory(request: pytest.FixtureRequest, repository: Path) -> Any:
     return InProcessFileMemory("p", limits)
 
 
-def fold_then_fail(memory: Any, between: Any = None) -> None:
+def fold_then_fail(memory: Any, between: Any = None) -> str:
+    ids: list[str] = []
+
     @flow
     def pipeline() -> None:
+        ids.append(str(flow_run.id))
         with transaction():
             oort.consolidate("/memories/sum.md", ["/memories/b.md"], lambda *_: "new", memory=memory)
             if between is not None:
@@ -261,15 +267,17 @@ def fold_then_fail(memory: Any, between: Any = None) -> None:
 
     with pytest.raises(RuntimeError, match="a later step"):
         pipeline()
+    return ids[0]
 
 
 def test_a_failed_transaction_gives_the_target_back_what_it_held(memory: Any) -> None:
     """Its bytes are restored, evicted files come back, and no journal entry is left."""
     for name in ("a", "b", "sum"):
         keep(memory, f"/memories/{name}.md", f"old {name}")
-    fold_then_fail(memory)
+    run_id = fold_then_fail(memory)
     assert [text_of(memory, f"/memories/{name}.md") for name in ("a", "b", "sum")] == ["old a", "old b", "old sum"]
     assert memory.journal() == []
+    assert str(artifacts_of(run_id)["oort-folded-pipeline"].data).startswith("# Rolled back")
 
 
 def test_a_failed_transaction_removes_a_target_that_was_not_there_and_brings_back_the_evicted(memory: Any) -> None:
@@ -353,18 +361,47 @@ def test_a_step_lands_as_one_commit_whose_reason_is_published(repository: Path) 
     assert f"Oort-Flow-Run: {run_id}" in message
     assert "Oort-Scope: project:billing" in message
     assert "Oort-Task-Run: " in message
-    page = str(artifacts_of(run_id)["oort-commit-deliver"].data)
+    page = str(artifacts_of(run_id)["oort-commit-deliver-implement"].data)
     assert run.commit in page
     assert "the parser is shared" in page
 
 
-def test_a_step_that_cannot_land_fails_with_its_kind_and_its_page(tmp_path: Path) -> None:
+def test_steps_that_do_not_land_leave_a_page_that_says_why(repository: Path) -> None:
+    """One that declines tells its reason, one that raises where its work is kept; each is found by its label."""
+
+    @task
+    def declines(worktree: Path) -> Any:
+        (worktree / "a.txt").write_text("a")
+        return Failed(message="The limit is right as it is.")
+
+    @task
+    def raises(worktree: Path) -> None:
+        (worktree / "b.txt").write_text("b")
+        raise ValueError("no such limit")
+
+    ids: list[str] = []
+
+    @flow(name="try")
+    def pipeline() -> None:
+        ids.append(str(flow_run.id))
+        assert oort.run_isolated(declines, repository=repository).status == "declined"
+        oort.run_isolated(raises, repository=repository)
+
+    with pytest.raises(ValueError, match="no such limit"):
+        pipeline()
+    published = artifacts_of(ids[0])
+    assert "The limit is right as it is." in str(published["oort-commit-try-declines"].data)
+    assert "refs/oort/rescue/raises-1" in str(published["oort-commit-try-raises"].data)
+    with get_client(sync_client=True) as client:
+        names = {run.name for run in client.read_task_runs()}
+    assert {"Run isolated: declines", "Run isolated: raises"} <= names
+
+
+def test_a_step_that_cannot_land_fails_with_its_kind(tmp_path: Path) -> None:
     """Nothing is retried; the typed error comes out of the flow."""
-    runs: list[str] = []
 
     @flow(name="nowhere")
     def pipeline() -> None:
-        runs.append(str(flow_run.id))
         with memory_context(InProcessMemory(name="tasks"), project="p6"):
             oort.run_isolated(implement, "go", repository=tmp_path, record=True)
 
@@ -393,8 +430,6 @@ def test_an_async_flow_isolates_async_steps(repository: Path) -> None:
 
 def test_the_retry_condition_asks_the_error_and_nothing_else() -> None:
     """It can be put on a task of one's own."""
-    from prefect.states import Failed
-
     run = TaskRun.model_construct()
     assert not oort.may_get_better(implement, run, Failed(data=ConfigurationError("no")))
     assert oort.may_get_better(implement, run, Failed(data=TimeoutError()))

@@ -22,10 +22,10 @@ class Opener:
     """A block-like thing that opens in-process memories and remembers which scopes it was asked for."""
 
     def __init__(self) -> None:
-        self.scopes: list[str] = []
+        self.asked: list[str] = []
 
     def open(self, scope: str) -> FileMemory:
-        self.scopes.append(scope)
+        self.asked.append(scope)
         return InProcessFileMemory(scope)
 
 
@@ -96,9 +96,9 @@ def test_a_memory_is_opened_once_and_only_when_used() -> None:
     """Entering a context opens nothing; using .files twice opens one memory."""
     opener = Opener()
     with memory_context(opener, project="p") as memory:
-        assert opener.scopes == []
+        assert opener.asked == []
         assert memory.files is memory.files
-    assert opener.scopes == ["project:p"]
+    assert opener.asked == ["project:p"]
 
 
 @pytest.mark.parametrize("named", [{"project": ""}, {"user": 7}, {"agent": "a\nb"}, {"scope": "  "}, {"files": 7}])
@@ -201,6 +201,19 @@ def test_a_decorated_generator_is_driven_like_any_other() -> None:
     next(early)
     early.close()  # type: ignore[attr-defined]
     assert closed == ["mine", "mine"]
+
+
+def test_a_context_is_entered_by_async_with_too() -> None:
+    """Whoever writes async flows may spell it so."""
+
+    async def main() -> str:
+        async with memory_context(InProcessFileMemory("mine")) as memory:
+            assert current_memory() is memory
+            return memory.scope
+
+    assert asyncio.run(main()) == "mine"
+    with pytest.raises(ConfigurationError):
+        current_memory()
 
 
 def test_an_async_generator_is_refused_with_a_way_out() -> None:
