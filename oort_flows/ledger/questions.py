@@ -57,7 +57,8 @@ def question_of(query: object, mode: object, as_of: object, known_at: object, no
     if given is not None:
         if mode not in (None, given):
             raise InvalidInputError("mode", f"does not go with the time that was given as {given}")
-        return Question(cast("Mode", given), query, "the caller named the time", world, known)
+        terms = _without_time(query, known or world, now, zone)
+        return Question(cast("Mode", given), terms, "the caller named the time", world, known)
     if mode in ("current", "history"):
         return Question(cast("Mode", mode), query, "the caller named the mode")
     if mode is None and not query.strip():
@@ -72,6 +73,14 @@ def question_of(query: object, mode: object, as_of: object, known_at: object, no
     if asked.mode == "history":
         return Question("history", asked.terms, asked.why, asked.interval)
     return Question("current", asked.terms, asked.why)
+
+
+def _without_time(query: str, given: Interval | None, now: datetime, zone: tzinfo) -> str:
+    """Return what to search for, where a query says once more which time the caller has given."""
+    if not query.strip() or given is None or given.start is None:
+        return query
+    asked = infer(query, now=now, zone=zone)
+    return asked.terms if asked.interval is not None and asked.interval.contains(given.start) else query
 
 
 def span_of(interval: Interval) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oort_flows.engine.recall import Match, Query, query_of, ranked
+from oort_flows.engine.recall import Match, Query, bridges, entities, query_of, ranked, words_of
 from oort_flows.engine.shadowing import Asked, Extent, is_hidden
 from oort_flows.errors import NotFoundError
 from oort_flows.ledger.drafts import Place, slot_of
@@ -23,6 +23,7 @@ __all__ = ["Filters", "Found", "find", "latest", "rows_of_id"]
 
 _FIRST_LOOK: Final = 256
 _FETCHED: Final = 32
+_REACHED: Final = 128
 _SLOT: Final = ("reads the slot it names",)
 
 
@@ -155,11 +156,44 @@ def _searched(
     look = _FIRST_LOOK if limit is None else max(_FIRST_LOOK, 4 * limit)
     while True:
         rows = indexes.candidates(session, wanted, when.narrowed, when.arguments, look)
-        matches = [Match(row, *indexes.unpack(bytes(packed))[1:]) for row, packed in rows]
-        found, dropped = _gathered(session, grant, ranked(query, matches), filters, when, limit, question.mode == "history")
+        matches = [_match(candidate) for candidate in rows]
+        over: list[Match] = []
+        if question.mode != "history" and filters.subject is None:
+            over = _shown_bridges(session, grant, bridges(query, matches), when)
+            matches += _reached(session, query, over, {match.row for match in matches}, scopes, when)
+        order = ranked(query, matches, over)
+        found, dropped = _gathered(session, grant, order, filters, when, limit, question.mode == "history")
         if len(rows) < look or (limit is not None and not dropped):
             return found
         look *= 8
+
+
+def _match(candidate: indexes.Candidate) -> Match:
+    row, packed, *slot = candidate
+    return Match(row, *indexes.unpack(bytes(packed))[1:], *map(words_of, slot))
+
+
+def _shown_bridges(session: Session, grant: Grant, found: Sequence[Match], when: _When) -> list[Match]:
+    """Leave out what the project's own values hide: over it, nothing is reached."""
+    if not found or grant.project is None or when.asked is None:
+        return list(found)
+    arguments = {**when.arguments, **{f"row{number}": match.row for number, match in enumerate(found)}}
+    rows = [stored(row) for row in session.all(st.rows(len(found), when.condition), arguments)]
+    shown = {row.seq for row in _unshadowed(rows, _own_of(session, grant, rows, when), when)}
+    return [match for match in found if match.row in shown]
+
+
+def _reached(
+    session: Session, query: Query, over: Sequence[Match], known: set[int], scopes: Sequence[str], when: _When
+) -> list[Match]:
+    """Find what is about the same things as the bridges and has words of the query that not all of them have."""
+    if not over:
+        return []
+    about = list(dict.fromkeys(entity for bridge in over for entity in entities(bridge)))
+    common = set(query.terms).intersection(*(bridge.fact.split() for bridge in over))
+    wanted = indexes.Wanted([term for term in query.terms if term not in common], (), (), scopes, about)
+    found = indexes.candidates(session, wanted, when.narrowed, when.arguments, _REACHED)
+    return [match for match in map(_match, found) if match.row not in known and match.subject in about]
 
 
 def _gathered(

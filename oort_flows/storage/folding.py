@@ -111,17 +111,32 @@ _MEASURE: Final = re.compile("[aeiouy][^aeiouy]")
 _SHORT: Final = re.compile("[^aeiou][aeiouy][^aeiouwxy]$")
 
 
+_IRREGULAR: Final = {
+    past: verb
+    for verb, forms in {
+        "begin": "began begun", "break": "broke broken", "build": "built", "buy": "bought", "choose": "chose chosen",
+        "drink": "drank", "drive": "drove driven", "eat": "ate eaten", "give": "gave given", "go": "went gone",
+        "grow": "grew grown", "hold": "held", "keep": "kept", "lead": "led", "make": "made", "meet": "met", "pay": "paid",
+        "run": "ran", "sell": "sold", "send": "sent", "sleep": "slept", "speak": "spoke spoken", "take": "took taken",
+        "teach": "taught", "win": "won", "write": "wrote written",
+    }.items()
+    for past in forms.split()
+}  # fmt: skip
+
+
 def stem(word: str) -> str:
     """
     Return *word* without its English inflection; whatever holds anything but ASCII letters stays as it is.
 
-    These are the steps of Porter's algorithm (1980) that undo plurals and verb endings: 1a, 1b, 1c and 5a.
+    These are the steps of Porter's algorithm (1980) that undo plurals and verb endings: 1a, 1b, 1c and 5a. The past of
+    common irregular verbs is that of their present.
 
-    >>> [stem(word) for word in ("listens", "listening", "moved", "uses", "using", "cities", "8100s")]
-    ['listen', 'listen', 'move', 'us', 'us', 'citi', '8100s']
+    >>> [stem(word) for word in ("listens", "listening", "moved", "uses", "using", "cities", "led", "8100s")]
+    ['listen', 'listen', 'move', 'us', 'us', 'citi', 'lead', '8100s']
     """
     if len(word) < 3 or not word.isascii() or not word.isalpha():
         return word
+    word = _IRREGULAR.get(word, word)
     if word.endswith("s") and not word.endswith("ss"):
         word = word[:-2] if word.endswith(("sses", "ies")) else word[:-1]
     word = _without_verb_ending(word)

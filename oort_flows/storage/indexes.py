@@ -16,10 +16,13 @@ from typing import Final
 from oort_flows.storage.folding import digest, tokens
 from oort_flows.storage.sessions import Session, Statement, sql
 
-__all__ = ["Terms", "Wanted", "add", "candidates", "pack", "scope_of", "take_out", "terms_of", "unpack"]
+__all__ = ["Candidate", "Terms", "Wanted", "add", "candidates", "pack", "scope_of", "take_out", "terms_of", "unpack"]
 
 Terms = tuple[str, str, str]
 """Where a memory belongs, the tokens of the fact, and those of its context; tokens are joined by spaces."""
+
+Candidate = tuple[int, bytes, str | None, str | None, str | None]
+"""The row of a memory, its packed terms, and its subject, attribute and value."""
 
 _MOST: Final = 20_000
 """Tokens of one text that are indexed; beyond lies no sentence but a document."""
@@ -86,19 +89,20 @@ class Wanted:
         ... and all of these, in the fact itself.
     scopes:
         Where it looks, as :func:`scope_of` spells it.
+    about:
+        ... and, where there are any, all of one of these, in the fact itself.
     """
 
     terms: Sequence[str]
     names: Sequence[str]
     must: Sequence[str]
     scopes: Sequence[str]
+    about: Sequence[Sequence[str]] = ()
 
 
-def candidates(
-    session: Session, wanted: Wanted, when: str, arguments: dict[str, int], limit: int
-) -> list[tuple[int, bytes]]:
+def candidates(session: Session, wanted: Wanted, when: str, arguments: dict[str, int], limit: int) -> list[Candidate]:
     """
-    Return rows and packed terms of what is *wanted* and has a version as in *when*.
+    Return rows, packed terms and slots of what is *wanted* and has a version as in *when*.
 
     Where there are more than *limit*, the engine's own rank chooses, and among equals the content; never the row.
     """
@@ -107,18 +111,24 @@ def candidates(
     if len(ranks) > limit and ranks[limit][1] == ranks[limit - 1][1]:
         return session.all(_by_content(session.dialect, when), {**given, "limit": limit})
     rows = [row for row, _ in ranks[:limit]]
-    packed = dict(session.all(_terms(len(rows)), {f"row{number}": row for number, row in enumerate(rows)})) if rows else {}
-    return [(row, packed[row]) for row in rows]
+    if not rows:
+        return []
+    found = session.all(_terms(len(rows)), {f"row{number}": row for number, row in enumerate(rows)})
+    by_row = {candidate[0]: candidate for candidate in found}
+    return [by_row[row] for row in rows]
 
 
 def _match(dialect: str, wanted: Wanted) -> dict[str, str]:
     if dialect == "sqlite":
         parts = [f"scope:({_any_of(wanted.scopes)})", f"{{fact context}}:({_any_of(wanted.terms)})"]
         parts += [f"{{fact context}}:({_any_of(wanted.names)})"] if wanted.names else []
+        one_of = " OR ".join(f"({' AND '.join(_quoted(name))})" for name in wanted.about)
+        parts += [f"fact:({one_of})"] if one_of else []
         return {"match": " AND ".join([*parts, *(f'fact:"{term}"' for term in wanted.must)])}
     any_of = " | ".join(map(_lexeme, wanted.terms))
     parts = [" | ".join(map(_lexeme, wanted.scopes)), any_of]
     parts += [" | ".join(map(_lexeme, wanted.names))] if wanted.names else []
+    parts += [" | ".join(f"({' & '.join(map(_lexeme, name))})" for name in wanted.about)] if wanted.about else []
     return {"match": " & ".join([*(f"({part})" for part in parts), *map(_lexeme, wanted.must)]), "any": any_of}
 
 
@@ -130,7 +140,11 @@ def _arguments(session: Session, memory: int, terms: Terms) -> dict[str, object]
 
 
 def _any_of(terms: Sequence[str]) -> str:
-    return " OR ".join(f'"{term}"' for term in terms)
+    return " OR ".join(_quoted(terms))
+
+
+def _quoted(terms: Sequence[str]) -> list[str]:
+    return [f'"{term}"' for term in terms]
 
 
 def _lexeme(term: str) -> str:
@@ -162,7 +176,8 @@ def _ranked(dialect: str, when: str) -> Statement:
 @cache
 def _by_content(dialect: str, when: str) -> Statement:
     return sql(
-        f"SELECT m.seq, m.terms FROM oort_index i JOIN oort_memories m ON m.seq = {_ROW[dialect]} "
+        "SELECT m.seq, m.terms, m.subject, m.attribute, m.value FROM oort_index i "
+        f"JOIN oort_memories m ON m.seq = {_ROW[dialect]} "
         f"WHERE {_MATCHES[dialect]} AND {_shown('m.seq', when)} "
         f"ORDER BY {_RANK[dialect]}, m.sentence, m.same LIMIT :limit"
     )
@@ -171,4 +186,4 @@ def _by_content(dialect: str, when: str) -> Statement:
 @cache
 def _terms(count: int) -> Statement:
     names = ", ".join(f":row{number}" for number in range(count))
-    return sql(f"SELECT seq, terms FROM oort_memories WHERE seq IN ({names})")
+    return sql(f"SELECT seq, terms, subject, attribute, value FROM oort_memories WHERE seq IN ({names})")

@@ -249,6 +249,65 @@ class RecallRules(LedgerPlace):
         assert texts[0] == "ssh for node kiwi is on 49222"
         assert "For node kiwi the ssh port is ssh port 22." not in texts
 
+    # One step over what is known -------------------------------------------------------------------------------------
+
+    def chained(self, handle: Any) -> None:
+        """Tell of a person, of the ship she sails on, and of where that ship lies; and of another ship."""
+        self.tell(handle, "Kittiwake", "sails on", subject="Runa", text="Runa sails on the Kittiwake.", at=day(1))
+        self.tell(handle, "Bergen", "harbour", subject="Kittiwake", text="The Kittiwake lies in Bergen.")
+        self.tell(handle, "Tartu", "harbour", subject="Petrel", text="The Petrel lies in Tartu.")
+        self.clock.set(day(100))
+
+    def test_question_is_answered_over_a_memory_that_leads_to_the_answer(self) -> None:
+        """The answer names neither the person nor the question's other words; the memory between them does."""
+        handle = self.handle()
+        self.chained(handle)
+        hits = handle.recall("in which harbour lies the ship that Runa sails on", mode="current").hits
+        assert hits[0].memory.value == "Bergen"
+        assert "Tartu" not in [hit.memory.value for hit in hits]
+        back = handle.recall("who sails on the ship whose harbour is Bergen", mode="current").hits
+        assert "Kittiwake" in {back[0].memory.value, back[0].memory.subject}
+
+    def test_answer_is_reached_over_what_held_at_the_time_that_is_asked_about(self) -> None:
+        """An earlier ship leads to an earlier harbour."""
+        handle = self.handle()
+        self.chained(handle)
+        self.tell(handle, "Petrel", "sails on", subject="Runa", text="Runa sails on the Petrel.", at=day(50))
+        self.clock.set(day(100))
+        question = "in which harbour lies the ship that Runa sails on"
+        assert handle.recall(question, mode="current").hits[0].memory.value == "Tartu"
+        assert handle.recall(question, as_of=day(20)).hits[0].memory.value == "Bergen"
+
+    def test_nothing_is_reached_over_what_this_handle_does_not_see(self) -> None:
+        """Neither over a memory of another user, nor over one that is hidden by the project's own, nor over a closed one."""
+        question = "in which harbour lies the ship that Runa sails on"
+        siv = self.handle()
+        self.tell(siv, "Bergen", "harbour", subject="Kittiwake", text="The Kittiwake lies in Bergen.")
+        link = {"attribute": "sails on", "subject": "Runa", "text": "Runa sails on the Kittiwake."}
+        self.tell(self.handle("otso"), "Kittiwake", **link)
+        assert siv.recall(question, mode="current").hits == ()
+        memory = self.tell(siv, "Kittiwake", **link)
+        assert siv.recall(question, mode="current").hits[0].memory.value == "Bergen"
+        lark = self.handle(project="lark")
+        self.tell(lark, "Auk", "sails on", subject="Runa", text="Runa sails on the Auk.")
+        assert "Bergen" not in [hit.memory.value for hit in lark.recall(question, mode="current").hits]
+        siv.forget(memory)
+        assert siv.recall(question, mode="current").hits == ()
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "in which harbour lies the ship Fulmar",
+            "which harbour does Otso sail from",
+            "what colour is the Kittiwake's hull",
+        ],
+    )
+    def test_near_miss_is_no_answer(self, question: str) -> None:
+        """Another ship, another person, and another question about the same ship are not what was asked."""
+        handle = self.handle()
+        self.chained(handle)
+        assert [hit.memory.value for hit in handle.recall(question, mode="current").hits] == []
+
     def test_use_is_counted_and_moves_nothing_else(self) -> None:
         """A recall that returned a memory counts as a use, and touches no validity and no status."""
         handle = self.handle()
