@@ -26,9 +26,9 @@ from tests.benchmarks.amb import adapter, data, scorer
 def run(url: str) -> list[scorer.Score]:
     """Declare the events in a ledger at *url*, and put the questions."""
     clock = FrozenClock()
-    ledger = Ledger.open(url, clock=clock, vocabulary=data.vocabulary())
-    handle = adapter.declare(ledger, clock, data.events())
-    return scorer.score(data.questions(), lambda question: adapter.answer(handle, question))
+    with Ledger.open(url, clock=clock, vocabulary=data.vocabulary()) as ledger:
+        handle = adapter.declare(ledger, clock, data.events())
+        return scorer.score(data.questions(), lambda question: adapter.answer(handle, question))
 
 
 def main() -> None:

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.benchmarks.amb import data, scorer
 from tests.benchmarks.bench_agent_memory import run
 
 
-def test_agent_memory_benchmark_is_answered_in_full(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where there is room for a new ledger, in either engine."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'agent-memory.db'}"
+    server: str = request.getfixturevalue("postgres_url")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS agent_memory CASCADE")
+        connection.execute("CREATE SCHEMA agent_memory")
+    scheme, _, rest = server.partition("://")
+    return f"{scheme}+psycopg://{rest}&options=-csearch_path%3Dagent_memory"
+
+
+def test_agent_memory_benchmark_is_answered_in_full(url: str) -> None:
     """All hundred questions are answered right, by the public API."""
-    scores = run(f"sqlite:///{tmp_path / 'agent-memory.db'}")
+    scores = run(url)
     assert [(one.question.id, sorted(one.answer)) for one in scores if not one.right] == []
     assert len(scores) == 100
 
