@@ -164,7 +164,7 @@ def test_two_flows_at_once_keep_their_memories_apart() -> None:
     @flow
     async def pipeline(user: str) -> str:
         with memory_context(InProcessMemory(name="m"), project="p", user=user):
-            await asyncio.tasks.sleep(0)
+            await asyncio.sleep(0)
             return await scope_in_async_task()
 
     async def main() -> list[str]:

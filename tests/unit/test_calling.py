@@ -103,7 +103,7 @@ def test_work_in_a_thread_leaves_the_loop_free() -> None:
         marker.set("thread")
         free = threading.Event()
         work = asyncio.ensure_future(in_thread(lambda: (free.wait(30), marker.get())[1]))
-        await asyncio.tasks.sleep(0)
+        await asyncio.sleep(0)
         free.set()
         return str(await work)
 

@@ -156,7 +156,7 @@ def test_a_decorated_function_finds_its_memory() -> None:
 
     @decorate
     async def coroutine() -> str:
-        await asyncio.tasks.sleep(0)
+        await asyncio.sleep(0)
         return current_memory().scope
 
     @decorate
@@ -252,7 +252,7 @@ def test_concurrent_contexts_never_mix() -> None:
 
     async def awork(i: int) -> str:
         with contexts[i % 4]:
-            await asyncio.tasks.sleep(0)
+            await asyncio.sleep(0)
             return current_memory().scope
 
     async def main() -> list[str]:
