@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from oort_flows import __version__
 from oort_flows.errors import OortError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from oort_flows.demo.report import Line
 
 __all__ = ["app", "main"]
 
@@ -26,6 +21,7 @@ app = typer.Typer(
     name="oort-flows",
     help="Memory for Prefect pipelines: every step remembers, and every change carries its reason.",
     add_completion=False,
+    rich_markup_mode=None,  # with markup, flags are shown as if they took a value
     pretty_exceptions_enable=False,
 )
 
@@ -70,49 +66,41 @@ def demo(
 
     Without --land everything happens in a clone that is kept in your data folder; your repository is only read.
     """
-    from rich.console import Console
+    from oort_flows.demo.interruption import Interruption
 
+    interruption = Interruption()
     try:
-        _demo(repository, land=land, verbose=verbose, errors=Console(stderr=True))
-    except KeyboardInterrupt:
-        typer.echo("Stopped. What was written stays whole; run the same command again.", err=True)
-        raise typer.Exit(130) from None
-    except OortError as error:
-        if verbose:
-            raise
-        typer.echo(f"oort-flows: {error}", err=True)
-        raise typer.Exit(1) from None
+        _demo(repository, land=land, verbose=verbose)
+    except BaseException as error:
+        # Code that was interrupted may fail in its own words; and it may catch the exception, but not the fact.
+        if interruption.code is None:
+            if verbose or not isinstance(error, OortError):
+                raise
+            typer.echo(f"oort-flows: {error}", err=True)
+            raise typer.Exit(1) from None
+    finally:
+        interruption.end()
+    if interruption.code is not None:
+        interruption.tell()
+        raise typer.Exit(interruption.code)
 
 
-def _demo(repository: Path, *, land: bool, verbose: bool, errors: Console) -> None:
+def _demo(repository: Path, *, land: bool, verbose: bool) -> None:
     from contextlib import ExitStack
 
     from rich.console import Console
 
     from oort_flows.demo.clone import workplace
+    from oort_flows.demo.printing import print_report
     from oort_flows.demo.progress import Progress
     from oort_flows.demo.report import describe
     from oort_flows.demo.running import run_pipeline
 
-    progress = Progress(errors)
+    progress = Progress(Console(stderr=True))
     with ExitStack() as held:
         with progress.doing("Looking at the repository"):
             place = held.enter_context(workplace(repository, land=land))
-        progress.done("found the repository" if land else "brought the kept clone up to date")
+        clone = "made a clone of it, to be kept" if place.new else "brought the kept clone up to date"
+        progress.done("found the repository" if land else clone)
         done, server = run_pipeline(place, progress, verbose=verbose)
-    console = Console(soft_wrap=True, highlight=False)
-    for line in describe(done, place, server):
-        _print(console, line)
-
-
-def _print(console: Console, line: Line) -> None:
-    from rich.text import Text
-
-    if line.kind == "title":
-        console.print(Text(f"\n{line.text}", style="bold"))
-    elif line.kind == "fact":
-        console.print(Text(f"  {line.label:<11}", style="dim").append(line.text, style="not dim"))
-    elif line.kind == "command":
-        console.print(Text(f"    {line.text}", style="cyan"))
-    else:
-        console.print(Text(line.text and f"  {line.text}"))
+    print_report(Console(highlight=False), describe(done, place, server))

@@ -21,6 +21,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
+from oort_flows.demo.commits import KEEPER_EMAIL, clean
 from oort_flows.demo.release_notes import FILE_NAME
 from oort_flows.errors import ConfigurationError, ConflictError, IsolationError
 from oort_flows.git import GitCommandError, run_git, run_git_bytes
@@ -36,7 +37,7 @@ _HEAD: Final = f"refs/heads/{BRANCH}"
 _SOURCE: Final = "refs/remotes/source/HEAD"
 _SETTINGS: Final = {
     "user.name": "oort demo",
-    "user.email": "oort-demo@example.org",
+    "user.email": KEEPER_EMAIL,
     # What people configure for their own commits, such as a key that asks for a passphrase, is not for this clone.
     "commit.gpgSign": "false",
     "core.hooksPath": os.devnull,
@@ -62,12 +63,15 @@ class Workplace:
         The branch that they land on.
     remarks:
         What was unusual about bringing the clone up to date.
+    new:
+        Whether the clone was just made.
     """
 
     source: Path
     path: Path
     branch: str
     remarks: tuple[str, ...] = ()
+    new: bool = False
 
 
 @contextmanager
@@ -116,7 +120,10 @@ def workplace(repository: Path, *, land: bool = False, data_folder: Path | None 
 def _top_of(repository: Path) -> Path:
     """Find the top of the work tree that *repository* lies in, or the folder of a bare repository."""
     if not repository.is_dir():
-        raise ConfigurationError("repository names no folder")
+        why = "is a file, not a folder" if repository.exists() else "does not exist"
+        raise ConfigurationError(
+            f"repository {clean(os.fspath(repository))} {why}; stand in a Git repository, or name one with --repository PATH"
+        )
     try:
         inside = run_git(repository, "rev-parse", "--is-inside-work-tree") == "true"
         top = run_git(repository, "rev-parse", "--show-toplevel" if inside else "--absolute-git-dir")
@@ -169,7 +176,8 @@ def _kept_name(source: Path) -> str:
 def _kept_clone(source: Path, clone: Path) -> Workplace:
     """Bring the clone up to date with the source, making it first if need be."""
     try:
-        if not clone.exists():
+        new = not clone.exists()
+        if new:
             _make(source, clone)
         remarks = (*_left_behind(clone), *_update(source, clone))
     except GitCommandError as error:
@@ -177,7 +185,7 @@ def _kept_clone(source: Path, clone: Path) -> Workplace:
             f"git {error.command} failed on the clone that this works in: {_last_line(error)}. If nothing in it is dear to "
             f"you, remove {_quoted(clone)} and run this again"
         ) from None
-    return Workplace(source, clone, BRANCH, remarks)
+    return Workplace(source, clone, BRANCH, remarks, new)
 
 
 def _make(source: Path, clone: Path) -> None:

@@ -16,7 +16,10 @@ from oort_flows.errors import ConfigurationError
 from oort_flows.git import GitCommandError, run_git
 from oort_flows.scrubbing import scrub
 
-__all__ = ["Commit", "History", "LeftOut", "clean", "plural", "read_history"]
+__all__ = ["KEEPER_EMAIL", "Commit", "History", "LeftOut", "clean", "plural", "read_history", "shorten"]
+
+KEEPER_EMAIL: Final = "oort-demo@example.org"
+"""Address that what the demo itself commits in its own clone is committed under."""
 
 MOST_AT_FIRST: Final = 200
 """Commits that a first run tells of: the history of a grown project is no news."""
@@ -26,6 +29,15 @@ MOST_LATER: Final = 2_000
 _MOST_SUBJECT_CHARS: Final = 200
 _TITLE_CHARS: Final = 72
 _FORMAT: Final = "%H%n%aI%n%ae%n%s%n%(trailers:key=Oort-Scope,valueonly,separator=%x2C)"
+# What a terminal takes as one: control and string sequences, each to its end, and the short ones; see ECMA-48.
+_ESCAPES: Final = re.compile(
+    r"""
+    (?:\x1b\[|\x9b) [0-?]* [\ -/]* [@-~]
+    | (?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f]) [^\x07\x1b\x9c]* (?:\x07|\x1b\\|\x9c)
+    | \x1b [\ -/]* [0-Z\\^-~]
+    """,
+    re.VERBOSE,
+)
 # Bidirectional controls could show a line in another order than it has; see Unicode TR 36.
 _INVISIBLE: Final = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
@@ -46,7 +58,7 @@ class Commit:
     @property
     def title(self) -> str:
         """Its subject, cut to 72 characters."""
-        return self.subject if len(self.subject) <= _TITLE_CHARS else self.subject[: _TITLE_CHARS - 1].rstrip() + "…"
+        return shorten(self.subject, _TITLE_CHARS)
 
     def __str__(self) -> str:
         return f"{self.short} ({self.authored[:10]}, '{self.title}')"
@@ -86,6 +98,10 @@ class History:
         The newest commit of the pipeline itself, beyond the one to start after.
     found:
         Whether the commit to start after is still part of the history; ``True`` where none was given.
+    newest_only:
+        How many commits were looked at, where there are older ones that were not.
+    shallow:
+        Whether the repository holds only the newest part of its history.
     """
 
     head: Commit
@@ -95,6 +111,8 @@ class History:
     told: Commit | None = None
     landed: str | None = None
     found: bool = True
+    newest_only: int | None = None
+    shallow: bool = False
 
 
 def read_history(
@@ -132,7 +150,7 @@ def read_history(
     kept = git.log([*span, *(f"^{commit.sha}" for commit in own)], most) if own else read
     beyond = git.count("--no-merges", [*span, *(f"^{commit.sha}" for commit in own)]) - len(kept)
     left_out = [
-        LeftOut(git.count("--merges", span), "merge", "what was merged is told itself"),
+        LeftOut(git.merges(span, scope), "merge", "what was merged is told itself"),
         LeftOut(len(own), "commit of this pipeline", "the notes do not tell of themselves"),
     ]
     shas = {commit.sha for commit in kept}
@@ -156,6 +174,8 @@ def read_history(
         told=told[0].told() if told else None,
         landed=own[0].sha if own else None,
         found=found,
+        newest_only=most if beyond else None,
+        shallow=git.is_shallow(),
     )
 
 
@@ -163,13 +183,27 @@ def clean(text: str, most_chars: int = _MOST_SUBJECT_CHARS) -> str:
     r"""
     Make one line of well-formed text of whatever git gives, without control characters and without secrets.
 
-    >>> clean("Fix\x1b[31m the \udcff  clock\r\n") == "Fix[31m the \ufffd clock"
+    >>> clean("Fix\x1b[31m the \udcff  clock\r\n") == "Fix the \ufffd clock"
     True
     """
     text = text.encode("utf-8", "surrogateescape" if _escaped(text) else "replace").decode("utf-8", "replace")
+    text = _ESCAPES.sub("", text)
     text = "".join(" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc")
     text = scrub(" ".join(_INVISIBLE.sub("", text).split()))
-    return text if len(text) <= most_chars else text[: most_chars - 1].rstrip() + "…"
+    return shorten(text, most_chars)
+
+
+def shorten(text: str, most_chars: int) -> str:
+    """
+    Cut a line after a word, or where that would leave less than half of what may stay, in the middle of one.
+
+    >>> shorten("Add a clock that strikes", 20), shorten("Add-a-clock-that-strikes", 20)
+    ('Add a clock that…', 'Add-a-clock-that-st…')
+    """
+    if len(text) <= most_chars:
+        return text
+    words = text[:most_chars].rpartition(" ")[0].rstrip()
+    return (words if len(words) >= most_chars // 2 else text[: most_chars - 1].rstrip()) + "…"
 
 
 def plural(count: int, what: str) -> str:
@@ -262,6 +296,14 @@ class _Git:
 
     def fingerprints(self, sha: str, most: int) -> set[tuple[str, str, str]]:
         return {commit.fingerprint for commit in self.log([sha], most)}
+
+    def merges(self, span: Iterable[str], scope: str) -> int:
+        """Count the merges that people made: not those that landed notes, nor those that brought the clone up to date."""
+        made = self._log(span, "--merges", f"--max-count={MOST_LATER}")
+        return self.count("--merges", span) - sum(one.scope == scope or one.author == KEEPER_EMAIL for one in made)
+
+    def is_shallow(self) -> bool:
+        return self._ask("rev-parse", "--is-shallow-repository") == "true"
 
     def count(self, kind: str, span: Iterable[str]) -> int:
         return int(self._ask("rev-list", "--count", kind, *span, "--"))

@@ -55,11 +55,11 @@ class Progress(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a warning, or that a task has ended. An error comes out of the run, and is told once, by the command."""
-        name = str(getattr(record, "task_run_name", "") or "").rpartition("-")[0]
+        name = str(getattr(record, "task_run_name", "") or "")
         if record.levelno == logging.WARNING:
             self._print("!", " ".join(record.getMessage().split())[:300])
         elif name and "Completed()" in record.getMessage():
-            self.done(_STEPS.get(name, name))
+            self.done(next((step for task, step in _STEPS.items() if name.startswith(task)), name))
 
     def _print(self, mark: str, what: str) -> None:
         seconds = f"{time.monotonic() - self._began:5.1f} s"

@@ -39,6 +39,10 @@ _TITLE: Final = "# Release notes\n"
 _MOST_EXAMPLES: Final = 10
 # What means something inside of a line; an underscore inside of a word, as in snake_case, does not.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
+# What GitHub makes a link or a mention of by itself; in a code span it does not.
+_LINKED: Final = re.compile(
+    r"""([^\s()\[\]<>"',;]*(?:://|\bwww\.|\bmailto:|\bxmpp:|@(?=\w))[^\s()\[\]<>"',;]*)""", re.IGNORECASE
+)
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LEADING: Final = re.compile(r"^([-+=:#>|]|\d+(?=[.)]))")
 
@@ -66,6 +70,10 @@ class Notes:
         What is not told, by reason.
     remarks:
         What a reader should know beyond that.
+    newest_only:
+        How many commits were looked at, where there are older ones that no run has told of.
+    shallow:
+        Whether the repository holds only the newest part of its history.
     """
 
     when: datetime
@@ -77,6 +85,8 @@ class Notes:
     left_out: tuple[LeftOut, ...] = ()
     landed: str | None = None
     remarks: tuple[str, ...] = ()
+    newest_only: int | None = None
+    shallow: bool = False
 
     @property
     def commits(self) -> tuple[Commit, ...]:
@@ -86,9 +96,13 @@ class Notes:
     @property
     def start(self) -> str:
         """Where this run starts, in words."""
-        if self.after is None:
-            return "at the beginning of the history, nothing was remembered yet"
-        return f"after commit {self.after.newest}, where the last run ended"
+        if self.after is not None:
+            return f"after commit {self.after.newest}, where the last run ended"
+        if self.newest_only is not None:
+            return f"with the newest {self.newest_only:,} commits, nothing was remembered yet"
+        if self.shallow:
+            return "at the beginning of what this shallow clone holds, nothing was remembered yet"
+        return "at the beginning of the history, nothing was remembered yet"
 
     @property
     def headline(self) -> str:
@@ -175,9 +189,8 @@ def plan_notes(repository: str | os.PathLike[str], known: Mapping[str, str], *, 
             groups[group].append(commit)
     told = {commit for commits in groups.values() for commit in commits}
     newest = next((commit for commit in history.commits if commit in told), history.told)
-    remarks = (
-        () if history.found else ("The history was rewritten since: known commits were told apart by what a rebase keeps.",)
-    )
+    since = "The shallow clone does not reach back to the last run" if history.shallow else "The history was rewritten since"
+    remarks = () if history.found else (f"{since}: known commits were told apart by what a rebase keeps.",)
     return Notes(
         when=when,
         after=after,
@@ -188,6 +201,8 @@ def plan_notes(repository: str | os.PathLike[str], known: Mapping[str, str], *, 
         left_out=(*history.left_out, *(LeftOut(len(all_), "commit", why, tuple(all_)) for why, all_ in dropped.items())),
         landed=history.landed or (after.landed if after else None),
         remarks=remarks,
+        newest_only=history.newest_only,
+        shallow=history.shallow,
     )
 
 
@@ -196,8 +211,7 @@ def render_section(notes: Notes) -> str:
     title = " · ".join(
         _escape(part) for part in (notes.tag, f"{notes.when:%Y-%m-%d}", f"up to {notes.newest.short}") if part
     )
-    start = "the whole history so far" if notes.after is None else f"after {_told(notes.after.newest)}"
-    lines = [f"## {title}", "", f"{plural(len(notes.commits), 'change')}: {start}."]
+    lines = [f"## {title}", "", f"{plural(len(notes.commits), 'change')}: {_span(notes)}."]
     for name, commits in notes.groups:
         lines += ["", f"### {_escape(name)}", "", *(_item(commit) for commit in commits)]
     return "\n".join(lines) + "\n"
@@ -278,12 +292,37 @@ def _told(commit: Commit) -> str:
     return f"`{commit.short}` ({commit.authored[:10]}, “{_escape(commit.title)}”)"
 
 
+def _span(notes: Notes) -> str:
+    """Say which commits a section tells of."""
+    newest = "" if notes.newest_only is None else f"the newest {notes.newest_only:,} commits"
+    if notes.after is not None:
+        return f"{newest} after {_told(notes.after.newest)}".lstrip()
+    if newest:
+        return f"{newest}, older ones are not told"
+    return "what a shallow clone holds of the history" if notes.shallow else "the whole history so far"
+
+
 def _escape(text: str) -> str:
     r"""
-    Make every character of a line of text stand for itself in markdown.
+    Make every character of a line of text stand for itself in markdown, and whatever a reader would link or ping a word.
 
     >>> print(_escape("1. *not* a [list] of snake_case & <b>"))
     1\. \*not\* a \[list\] of snake_case & \<b>
+    >>> print(_escape("see https://example.org/a_b (thanks, @ada)"))
+    see `https://example.org/a_b` (thanks, `@ada`)
     """
+    parts = _LINKED.split(text)
+    return "".join(_code(part) if number % 2 else _plain(part, first=number == 0) for number, part in enumerate(parts))
+
+
+def _code(text: str) -> str:
+    ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    space = " " if "`" in (text[0], text[-1]) else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def _plain(text: str, *, first: bool) -> str:
     text = _MARKDOWN.sub(r"\\\1", text)
+    if not first:
+        return text
     return _LEADING.sub(lambda found: found[1] + "\\" if found[1].isdigit() else "\\" + found[1], text)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from oort_flows.demo.conventions import DEFAULT_CONVENTIONS
+from oort_flows.demo.notebook import CONVENTIONS
 from oort_flows.demo.release_notes import FILE_NAME, Notes
 from oort_flows.files import GitFileMemory
 from oort_flows.models.mechanics import Grounded
@@ -81,7 +83,7 @@ def _facts(done: Done, place: Workplace) -> Iterator[Line]:
         yield Line("fact", f"{place.path}, a clone that is kept; your repository is not touched", "Works in")
     yield from (Line("fact", remark, "Note") for remark in (*place.remarks, *notes.remarks, *run.warnings))
     yield Line("fact", notes.start, "Started")
-    yield Line("fact", ", ".join(document.path for document in done.grounded.documents), "Grounded")
+    yield Line("fact", _grounded(done.grounded), "Grounded")
     if notes.commits:
         yield Line("fact", f"{notes.headline}, on top of {FILE_NAME}", "Wrote")
     else:
@@ -94,6 +96,14 @@ def _facts(done: Done, place: Workplace) -> Iterator[Line]:
     yield Line("fact", f"up to commit {notes.newest}: the next run starts there", "Remembers")
 
 
+def _grounded(grounded: Grounded) -> str:
+    """Name what the run was grounded in; the first one writes the conventions itself."""
+    paths = ", ".join(document.path for document in grounded.documents)
+    if [(document.path, document.text) for document in grounded.documents] == [(CONVENTIONS, DEFAULT_CONVENTIONS)]:
+        return f"{paths}, which was just written with the defaults"
+    return paths
+
+
 def _commands(done: Done, place: Workplace) -> Iterator[Line]:
     git = f"git -C {shlex.quote(str(place.path))}"
     if done.landed is not None:
@@ -102,8 +112,7 @@ def _commands(done: Done, place: Workplace) -> Iterator[Line]:
         yield Line("text", "The notes:")
         yield Line("command", f"{git} show {shlex.quote(place.branch)}:{FILE_NAME}")
     reference = GitFileMemory(place.path, done.scope).reference
-    yield Line("text", f"What is remembered in this repository, on no branch, under {reference}:")
-    yield Line("command", f"{git} ls-tree -r --name-only {reference} memories/")
+    yield Line("text", "What is remembered in this repository, on no branch; end this with :memories/ to list all of it:")
     yield Line("command", f"{git} show {reference}:memories/summary.md")
 
 

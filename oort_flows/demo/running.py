@@ -4,13 +4,15 @@ Running the pipeline from the command line: on the Prefect server that is config
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from oort_flows.demo.report import Server
+from oort_flows.demo.server import start_server
 from oort_flows.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from oort_flows.demo.report import Done
 
 __all__ = ["run_pipeline"]
-
-# A first start makes a database; 17 s were seen on a machine with two slow cores, and Prefect gives up after 20 s.
-_MOST_START_S: Final = 180
 
 
 def run_pipeline(place: Workplace, progress: Progress, *, verbose: bool) -> tuple[Done, Server]:
@@ -36,58 +35,43 @@ def run_pipeline(place: Workplace, progress: Progress, *, verbose: bool) -> tupl
         If the pipeline fails.
     """
     with progress.doing("Loading Prefect, which takes some seconds"):
-        from prefect.settings import (
-            PREFECT_API_URL,
-            PREFECT_SERVER_ANALYTICS_ENABLED,
-            PREFECT_SERVER_EPHEMERAL_ENABLED,
-            PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
-            PREFECT_UI_URL,
-            temporary_settings,
-        )
+        from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL, temporary_settings
 
         from oort_flows.demo.pipeline import release_notes
         from oort_flows.demo.progress import quiet_prefect
     configured = PREFECT_API_URL.value() is not None
-    settings: dict[Any, Any] = {}
-    if not configured:
-        settings = {
-            PREFECT_SERVER_ANALYTICS_ENABLED: False,  # it lives for seconds and should not ask the network for anything
-            PREFECT_SERVER_EPHEMERAL_ENABLED: True,
-            PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: _MOST_START_S,
-        }
     with ExitStack() as stack:
-        stack.enter_context(temporary_settings(settings))
         if not verbose:
             stack.enter_context(quiet_prefect(progress))
-        _reach_server(progress, configured=configured)
+        if configured:
+            _reach_server(progress)
+        else:
+            with progress.doing("Starting a temporary Prefect server, which takes about 15 s"):
+                address = start_server()
+            stack.enter_context(temporary_settings({PREFECT_API_URL: address}))
+            progress.done("started a temporary Prefect server")
         with progress.doing("Running the pipeline"):
             done = release_notes(str(place.path))
         return done, Server(PREFECT_UI_URL.value() if configured else None, _prefect_command())
 
 
-def _reach_server(progress: Progress, *, configured: bool) -> None:
-    """Ask the server for a sign of life, which starts the temporary one where none is configured."""
+def _reach_server(progress: Progress) -> None:
+    """Ask the server that is configured for a sign of life."""
     from prefect.client.orchestration import get_client
 
-    where = "Asking the Prefect server" if configured else "Starting a temporary Prefect server, which takes about 15 s"
-    with progress.doing(where):
+    with progress.doing("Asking the Prefect server"):
         try:
             with get_client(sync_client=True) as client:
                 trouble = client.api_healthcheck()
         except (OSError, RuntimeError, ValueError) as error:
             trouble = error
-    if trouble is None:
-        progress.done("reached the Prefect server" if configured else "started a temporary Prefect server")
-    elif configured:
+    if trouble is not None:
+        without = "unset PREFECT_API_URL" if "PREFECT_API_URL" in os.environ else "prefect config unset PREFECT_API_URL"
         raise ConfigurationError(
             "the Prefect server that is configured does not answer; start it with `prefect server start`, or do without it: "
-            "`prefect config unset PREFECT_API_URL`"
+            f"`{without}`"
         ) from trouble
-    else:
-        raise ConfigurationError(
-            f"a temporary Prefect server could not be started ({type(trouble).__name__}); start one with "
-            "`prefect server start` and name it with `prefect config set PREFECT_API_URL=http://127.0.0.1:4200/api`"
-        ) from trouble
+    progress.done("reached the Prefect server")
 
 
 def _prefect_command() -> str:

@@ -10,6 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from tenacity import retry, stop_after_delay, wait_fixed
+
 import oort_flows
 from oort_flows.git import run_git
 
@@ -39,21 +42,101 @@ def everything_in(folder: Path) -> dict[str, str]:
     }
 
 
+def interrupted(repository: Path, home: Path, line: str, number: signal.Signals) -> str:
+    """Send a signal to the whole process group, as a terminal does, when *line* appears; give all that the command said."""
+    command = [sys.executable, "-u", "-m", "oort_flows", "demo"]
+    with subprocess.Popen(
+        command,
+        cwd=repository,
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        process_group=0,
+    ) as process:
+        assert process.stdout is not None
+        seen = ""
+        for said in process.stdout:
+            seen += said
+            if line in said:
+                break
+        os.killpg(process.pid, number)
+        seen += process.communicate(timeout=20)[0]
+    assert process.returncode == 128 + number, seen
+    assert servers(home) == []
+    return seen
+
+
+def servers(home: Path) -> list[str]:
+    """The processes with this home that are left; every server of a test has it in its environment."""
+    found = subprocess.run(["ps", "eww", "-A", "-o", "pid,command"], capture_output=True, text=True, check=True).stdout
+    return [line for line in found.split("\n") if f"HOME={home}" in line]
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("Starting a temporary Prefect server", signal.SIGINT),
+        ("read what earlier runs kept", signal.SIGINT),
+        ("chose what matters", signal.SIGTERM),
+    ],
+)
+def test_demo_that_is_stopped_ends_in_one_line(repository: Path, tmp_path: Path, line: str, number: signal.Signals) -> None:
+    """Stopped at any moment it ends within seconds, says so in its last line, and leaves no server; a later run goes on."""
+    home = tmp_path / "home"
+    home.mkdir()
+    said = interrupted(repository, home, line, number)
+    assert said.endswith("\nStopped. What was written stays whole; run the same command again.\n")
+    for noise in ("Traceback", "Error", "Aborted", "prefect | "):
+        assert noise not in said
+
+
+def test_server_ends_with_a_command_that_is_killed(repository: Path, tmp_path: Path) -> None:
+    """Even a command that has no chance to stop anything leaves no server behind."""
+    command = [sys.executable, "-u", "-m", "oort_flows", "demo"]
+    with subprocess.Popen(command, cwd=repository, env=environment(tmp_path), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        next(line for line in process.stderr if "started a temporary Prefect server" in line)
+        assert len(servers(tmp_path)) >= 2
+        process.kill()
+    _wait_until_gone(tmp_path)
+
+
+@retry(stop=stop_after_delay(20), wait=wait_fixed(0.1), reraise=True)
+def _wait_until_gone(home: Path) -> None:
+    assert servers(home) == []
+
+
+def test_server_that_cannot_start_is_one_clear_line(repository: Path, tmp_path: Path) -> None:
+    """Why the temporary server did not start is said in one line, with what to do."""
+    done = subprocess.run(
+        [sys.executable, "-m", "oort_flows", "demo"],
+        cwd=repository,
+        env=environment(tmp_path) | {"PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{tmp_path}/missing/x.db"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    last = done.stderr.rstrip("\n").split("\n")[-1]
+    assert last.startswith("oort-flows: a temporary Prefect server could not be started (")
+    assert "unable to open database file" in last
+    assert "Traceback" not in done.stderr
+
+
+def test_help_shows_flags_as_flags(tmp_path: Path) -> None:
+    """A flag takes no value, and its help does not look as if it did."""
+    done = oort_flows_command("demo", "--help", cwd=tmp_path, home=tmp_path)
+    assert done.returncode == 0
+    assert "\n  --land             Work in" in done.stdout
+    assert "bool" not in done.stdout
+
+
 def test_demo_run_twice_starts_where_it_ended(repository: Path, tmp_path: Path) -> None:
-    """Interrupted it leaves nothing half done; then the second run says where the first ended, and its command shows why."""
+    """The second run says where the first ended, and its command shows why."""
     home = tmp_path / "home"
     home.mkdir()
     before = everything_in(repository)
-
-    command = [sys.executable, "-u", "-m", "oort_flows", "demo"]
-    with subprocess.Popen(command, cwd=repository, env=environment(home), stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        seen = next(line for line in process.stderr if "Starting a temporary Prefect server" in line)
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-    assert process.returncode == 130, seen + said
-    assert "Stopped." in said
-    assert "Traceback" not in said
 
     first = oort_flows_command("demo", cwd=repository, home=home)
     assert first.returncode == 0, first.stderr
@@ -69,6 +152,9 @@ def test_demo_run_twice_starts_where_it_ended(repository: Path, tmp_path: Path) 
     assert f"Started    after commit {head} (" in second.stdout
     assert "'Start'), where the last run ended" in second.stdout
     assert everything_in(repository) == before
+    assert "made a clone of it" in first.stderr
+    assert "brought the kept clone up to date" in second.stderr
+    assert servers(home) == []
 
     for run in (first, second):
         (printed,) = [line.strip() for line in run.stdout.split("\n") if "--format=%B" in line]
@@ -128,6 +214,7 @@ def test_server_that_does_not_answer_is_one_clear_line(repository: Path, tmp_pat
         .split("\n")[-1]
         .startswith("oort-flows: the Prefect server that is configured does not answer")
     )
+    assert done.stderr.endswith("or do without it: `unset PREFECT_API_URL`\n")
     assert "Traceback" not in done.stderr
 
 

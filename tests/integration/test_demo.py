@@ -7,13 +7,16 @@ import runpy
 import shlex
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from oort_flows.demo.clone import workplace
 from oort_flows.demo.notebook import CONVENTIONS, ENDING, SUMMARY, parse_ending
+from oort_flows.demo.printing import print_report
 from oort_flows.demo.report import Done, Server, describe
 from oort_flows.files import GitFileMemory
 from oort_flows.git import run_git
@@ -55,6 +58,7 @@ def test_second_run_starts_where_the_first_ended(repository: Path, data: Path) -
     commit(repository, "Add a clock")
     first, clone, report = run(repository, data)
     assert "Started: at the beginning of the history, nothing was remembered yet" in report
+    assert f"Grounded: {CONVENTIONS}, which was just written with the defaults" in report
     assert [c.subject for c in first.notes.commits] == ["Add a clock", "Start"]
     ended = first.notes.newest
 
@@ -62,6 +66,8 @@ def test_second_run_starts_where_the_first_ended(repository: Path, data: Path) -
     second, _, report = run(repository, data)
     assert f"Started: after commit {ended.short} ({ended.authored[:10]}, 'Add a clock'), where the last run ended" in report
     assert [c.subject for c in second.notes.commits] == ["fix(clock): keep time"]
+    assert f"Grounded: {CONVENTIONS}, {ENDING}, {SUMMARY}" in report
+    assert " merge" not in report
     notes = (clone / "RELEASE_NOTES.md").read_text()
     assert notes.startswith("# Release notes\n\n## ")
     assert notes.index("keep time (`") < notes.index("Add a clock (`")
@@ -158,8 +164,9 @@ def test_artifacts_show_what_was_read_chosen_written_and_remembered(repository: 
     done, _, _ = run(repository, data)
     with get_client(sync_client=True) as client:
         found = {a.key: a.data for a in client.read_artifacts() if str(a.flow_run_id) == done.flow_run}
-    assert set(found) == {f"oort-{kind}-release-notes" for kind in ("grounded", "brief", "commit", "folded", "memory")}
-    assert str(done.run.commit) in str(found["oort-commit-release-notes"])
+    kinds = ("grounded", "brief", "commit-release-notes", "folded", "memory")
+    assert set(found) == {f"oort-{kind}-release-notes" for kind in kinds}
+    assert str(done.run.commit) in str(found["oort-commit-release-notes-release-notes"])
     assert "Group the commits as /memories/conventions.md says." in str(found["oort-brief-release-notes"])
 
 
@@ -213,6 +220,26 @@ def test_configured_server_gets_a_link_to_its_pages(repository: Path, data: Path
     done, _, report = run(repository, data, server=Server("http://prefect.example:4200"))
     assert f"http://prefect.example:4200/v2/runs/flow-run/{done.flow_run}?tab=Artifacts" in report
     assert "server start" not in report
+
+
+def test_report_fits_a_terminal_and_keeps_what_is_to_be_copied_whole(repository: Path, data: Path) -> None:
+    """Prose is wrapped to the terminal; what is to be copied stays on its line, and in a file everything does."""
+    _, _, report = run(repository, data)
+    with workplace(repository, data_folder=data) as place:
+        from oort_flows.demo.pipeline import release_notes
+
+        lines = list(describe(release_notes(str(place.path)), place, Server(None)))
+    copied = [f"    {line.text}" for line in lines if line.kind == "command"]
+    for terminal in (True, False):
+        console = Console(file=StringIO(), width=80, force_terminal=terminal, color_system=None, highlight=False)
+        print_report(console, lines)
+        printed = console.file.getvalue().split("\n")  # type: ignore[attr-defined]
+        prose = [line for line in printed if line not in copied]
+        assert len(printed) - len(prose) == len(copied)
+        assert all(len(line.rstrip()) <= 80 for line in prose) is terminal
+        told = [f"{line.label} {line.text}" for line in lines if line.kind != "command"]
+        assert "".join("".join(prose).split()) == "".join("".join(told).split())
+    assert report.count("refs/oort/memory/") == 1
 
 
 def test_example_is_the_flow_of_the_command(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

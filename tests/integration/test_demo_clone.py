@@ -91,6 +91,7 @@ def test_clone_is_kept_and_brought_up_to_date(repository: Path, data: Path) -> N
     sha = commit(repository, "Add a clock", clock="1")
     again = enter(repository, data)
     assert again.path == place.path
+    assert (place.new, again.new) == (True, False)
     assert git(place.path, "rev-parse", "HEAD^1") == notes
     assert git(place.path, "rev-parse", "HEAD^2") == sha
     assert (place.path / "clock").read_text() == "1"
@@ -314,7 +315,12 @@ def test_landing_without_an_identity_is_refused_before_anything_happens(reposito
 @pytest.mark.parametrize(
     ("prepare", "land", "message"),
     [
-        ("missing", False, "repository names no folder"),
+        (
+            "missing",
+            False,
+            "^repository /.*/source does not exist; stand in a Git repository, or name one with --repository PATH",
+        ),
+        ("file", False, "^repository /.*/source is a file, not a folder; stand in a Git repository"),
         ("empty folder", False, "is no Git repository; stand in one, or name one with --repository PATH"),
         ("no commit", False, "has no commit yet; make one, then run this again"),
         ("sha256", False, "keeps its objects as SHA256"),
@@ -327,7 +333,9 @@ def test_unusable_repositories_are_typed_errors(
 ) -> None:
     """Each repository that cannot serve is refused with one line that says what to do."""
     source = tmp_path / "source"
-    if prepare != "missing":
+    if prepare == "file":
+        source.write_text("x")
+    elif prepare != "missing":
         source.mkdir()
     if prepare == "no commit":
         git(source, "init", "-q")

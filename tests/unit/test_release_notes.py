@@ -159,6 +159,19 @@ def test_merges_and_own_commits_are_left_out_with_the_reason(repository: Path) -
     assert "1 commit of this pipeline: the notes do not tell of themselves" in reasons(notes)
 
 
+def test_merges_that_the_demo_made_itself_are_not_told_of(repository: Path) -> None:
+    """Neither the merge that lands notes nor the one that brings the kept clone up to date counts as one of the history."""
+    for number, (author, trailer) in enumerate(
+        {"a@b.example": f"Oort-Scope: {SCOPE}", commits.KEEPER_EMAIL: "Plain: merge", "c@d.example": "Plain: merge"}.items()
+    ):
+        run_git(repository, "switch", "-q", "-c", f"side-{number}")
+        commit(repository, f"Add {number}")
+        run_git(repository, "switch", "-q", "main")
+        message = f"Merge\n\n{trailer}\n"
+        run_git(repository, "-c", f"user.email={author}", "merge", "-q", "--no-ff", "-m", message, f"side-{number}")
+    assert [str(left) for left in plan(repository).left_out] == ["1 merge: what was merged is told itself"]
+
+
 def test_run_that_was_cut_off_after_landing_is_not_told_again(repository: Path) -> None:
     """Commits below one of the pipeline's own are told already, even if the memory was never written."""
     clock = commit(repository, "Add a clock")
@@ -185,6 +198,24 @@ def test_first_run_is_bounded_and_says_so(repository: Path) -> None:
     assert len(notes.commits) == commits.MOST_AT_FIRST
     assert notes.commits[0].subject == f"Add {commits.MOST_AT_FIRST + 4:03d}"
     assert "6 older commits: the first run tells of the newest 200 only" in reasons(notes)
+    assert "\n\n200 changes: the newest 200 commits, older ones are not told.\n" in render_section(notes)
+    assert notes.start == "with the newest 200 commits, nothing was remembered yet"
+    run_git(repository, "checkout", "-q", "HEAD~5")
+    whole = plan(repository, {CONVENTIONS: "## Groups\n- New: add\n- Rest: *\n"})
+    assert "6 older commits" not in reasons(whole)
+
+
+def test_first_run_on_a_shallow_clone_says_so(repository: Path, tmp_path: Path) -> None:
+    """Where the repository holds only the newest part of its history, that is what the notes claim to tell of."""
+    assert "\n\n1 change: the whole history so far.\n" in render_section(plan(repository))
+    commit(repository, "Add a clock")
+    run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", "shallow")
+    notes = plan(tmp_path / "shallow")
+    assert "\n\n1 change: what a shallow clone holds of the history.\n" in render_section(notes)
+    assert notes.start == "at the beginning of what this shallow clone holds, nothing was remembered yet"
+    gone = Ending(Commit("b" * 40, "2026-10-01T10:15:00Z", "Add a face"), "c" * 40)
+    (remark,) = plan(tmp_path / "shallow", {ENDING: gone.text()}).remarks
+    assert remark.startswith("The shallow clone does not reach back to the last run")
 
 
 def test_rewritten_commits_are_not_told_twice(repository: Path) -> None:
@@ -291,8 +322,32 @@ def test_markdown_in_subjects_is_text(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("subject", "item"),
+    [
+        ("See https://example.org/a_b?c=*d*.", "See `https://example.org/a_b?c=*d*.`"),
+        ("Thanks @ada (and @bob-1/team)", "Thanks `@ada` (and `@bob-1/team`)"),
+        ("By ada@example.org, WWW.example.org", "By `ada@example.org`, `WWW.example.org`"),
+        ("feat(@ada): x", "**`@ada`:** x"),
+        ("@ada`s *own*", "``@ada`s`` \\*own\\*"),
+        ("`@ada", "`` `@ada ``"),
+        ("Meet @ noon, #12", "Meet @ noon, #12"),
+    ],
+)
+def test_links_and_names_in_subjects_are_code(repository: Path, subject: str, item: str) -> None:
+    """What a site would turn into a link or a mention by itself stands in a code span; nobody is pinged by the notes."""
+    commit(repository, subject)
+    assert f"- {item} (`" in render_section(plan(repository))
+
+
+@pytest.mark.parametrize(
     ("raw", "told"),
     [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x9b31mred\x1b(B", "red"),
+        ("\x1b]8;;https://x.example\x1b\\link\x1b]8;;\x07 here", "link here"),
+        ("\x1b]0;never ended", "]0;never ended"),
+        ("\x1bcreset\x1b7", "reset"),
+        ("word " * 60, "word " * 39 + "word…"),
         ("a\tb\u2028c\x00d", "a b cd"),
         ("one\u202etwo\u200f", "onetwo"),
         ("lone \ud800 half", "lone ? half"),
