@@ -58,6 +58,20 @@ _DIGEST = re.compile(r"[0-9a-fA-F]{7,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9
 _NAMED_DIGEST = re.compile(r"(?i)(?:sha-?\d{1,3}|md5|blake\w{1,3})[:=-]")
 _CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*\d?")
 _TYPE_NAME = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Key|Token)(?:Types?|s)?")
+# Between two pieces of a key: white space, escapes of it, and what quotes a line or goes on in the next one.
+_GAP = r"(?:\s|\\[nrt\\]|[\"'`>+|,])"
+_KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}+")
+_KEY_HEADERS = re.compile(rf"(?:{_GAP}{{0,8}}+[A-Z][A-Za-z-]{{2,30}}: [^\r\n\\]{{0,200}}+){{1,8}}+")
+_KEY_LINES = re.compile(rf"(?:{_GAP}{{0,8}}+[A-Za-z0-9+/=]{{16,}}+)*+")
+# A short piece of a key, alone on its line: no word has a digit, a sign, or upper case behind its first letters.
+_KEY_REST = re.compile(
+    r"""(?:\s|\\[nrt\\]|[>+|]){0,8}+=?(?=[A-Za-z]{0,15}(?:[A-Za-z][0-9]|[0-9][A-Za-z]|[+/]|[a-z][A-Z]|[A-Z]{3}|=))
+    [A-Za-z0-9+/]{3,15}+={0,2}(?=[^\S\r\n]*(?:[\r\n\"'`\\…]|\.\.|\Z))""",
+    re.VERBOSE,
+)
+_KEY_TEMPLATE = re.compile(r"(?i)\$?\{{1,2}[a-z_.]{0,60}\}{1,2}|<[a-z_.-]{1,60}>|%s|%\([a-z_]{1,60}\)s|\[secret:.{0,80}")
+_KEY_PROSE = re.compile(r"(?i)[\s\"'`,]*(?:and|or|to|until|till|through|then|up to|ends?)\b")
+_KEY_LIMIT: Final = 4_000  # characters between the lines around it that are a key without looking like one
 _KEYWORD = re.compile(r"(?i)pass|pwd|secret|token|key|cred|wort|пароль|密码|パスワード")
 _STRONG = re.compile(r"[!@#$%^&*+=~?|]")
 
@@ -87,6 +101,7 @@ def named(words: Mapping[str, list[str]]) -> dict[str | None, _Judge]:
         "opaque": judge.opaque,
         "no-digest": judge.no_digest,
         "basic": _basic,
+        "key-block": _key_block,
         "curl": judge.curl,
         "mysql": judge.mysql,
         "flag": judge.flag,
@@ -147,6 +162,43 @@ def _basic(match: re.Match[str]) -> Span | None:
     except (binascii.Error, UnicodeDecodeError):
         return None
     return span_of(match) if ":" in text and text.isprintable() else None
+
+
+def _key_block(match: re.Match[str]) -> Span | None:
+    """Accept a block with its end, whatever stands in between; without an end the lines that a key is made of."""
+    body = match["body"]
+    if match["end"] and _is_key(body):
+        return match.span()
+    at = _KEY_HEADERS.match(body)
+    begin = at.end() if at else 0
+    lines = _KEY_LINES.match(body, begin)
+    end = lines.end() if lines else begin
+    if _is_constant(body):
+        end = end if {"upper", "lower", "digit"} <= _kinds(body[begin:end]) else begin
+    else:
+        rest = _KEY_REST.match(body, end)
+        end = rest.end() if rest else end
+    return None if end == begin else (match.start(), match.start("body") + end)
+
+
+def _is_key(body: str) -> bool:
+    """Tell what stands in a block from what stands between two mentions of its first and last line."""
+    text = "".join(re.sub(r"\\[nrt]", " ", body).split())
+    if not any(c.isalnum() for c in text) or _KEY_TEMPLATE.fullmatch(text):
+        return False
+    runs = _KEY_RUN.findall(body)
+    if 2 * sum(map(len, runs)) >= len(text):
+        return True
+    if len(text) > _KEY_LIMIT or _KEY_PROSE.match(body):
+        return False
+    # Lines of a key that are quoted one by one have nothing but signs between them.
+    between = "".join(text.split(text[0])[1::2]) if _is_constant(body) else ""
+    return not any(c.isalnum() for c in between)
+
+
+def _is_constant(body: str) -> bool:
+    """Tell a first line that is quoted by itself, as a constant in code or in a sentence; code or words follow."""
+    return body[:1] in ('"', "'", "`", ")")
 
 
 class _Words:

@@ -22,6 +22,60 @@ CONTEXTS = [case for seed in (1, 2, 3) for case in Mint(seed).in_context()]
 WORD = "hunter" + "2"
 PLAIN = "let" + "mein"
 
+BEGIN, END = (f"-----{word} RSA PRIVATE" + " KEY-----" for word in ("BEGIN", "END"))
+KEY_LINE = MINT.some(60, BASE64) + "aB1/"
+# Whole, cut, short, on one line, commented, encrypted, and line by line in code.
+KEY_BLOCKS = [
+    f"{BEGIN}\n{KEY_LINE}\n{END}",
+    f"{BEGIN}\r\n{KEY_LINE}\r\n{END}",
+    f"{BEGIN} {KEY_LINE} {END}",
+    f"{BEGIN}{KEY_LINE}{END}",
+    f"{BEGIN}\\n{KEY_LINE}\\n{END}",
+    f"{BEGIN}\nabc\n{END}",
+    f"{BEGIN} abc {END}",
+    f"{BEGIN}\nMIIE_x\n{END}",
+    f"{BEGIN}\nMIIE...\n{END}",
+    f"{BEGIN}\n{KEY_LINE[:20]}[...]\n{END}",
+    f"{BEGIN}\n{KEY_LINE}...(cut)\n{END}",
+    f"{BEGIN}\n# made up\n{KEY_LINE}\n{END}",
+    f"{BEGIN}\n-----snip-----\n{KEY_LINE}\n{END}",
+    f"{BEGIN}\n{KEY_LINE}\n{END[:12]}",
+    f"{BEGIN}\n{KEY_LINE}\n-----END",
+    f"{BEGIN}\n{KEY_LINE}",
+    f"{BEGIN}\n{KEY_LINE}\n{KEY_LINE}\nab1/==",
+    f"{BEGIN}\nMIIEab1",
+    f"{BEGIN} MIIEab1",
+    f"{BEGIN}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n{KEY_LINE}",
+    f"{BEGIN}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n{KEY_LINE}\n{END}",
+    f"{BEGIN}\nVersion: GnuPG v2 (GNU/Linux)\n\n{KEY_LINE}\n=aBcD\n{END}".replace("RSA", "PGP").replace(
+        "KEY--", "KEY BLOCK--"
+    ),
+    f"{BEGIN}' + '\\n' + '{KEY_LINE}' + '\\n{END}",
+    f'{BEGIN}", "{KEY_LINE}", "{END}',
+    f'{BEGIN}", "abc", "{END}',
+]
+KEY_MENTIONS = [
+    BEGIN,
+    f"{BEGIN}\n",
+    f"{BEGIN}\n{END}",
+    f"{BEGIN}\n...\n{END}",
+    f"{BEGIN}\n<your key>\n{END}",
+    f"{BEGIN}, {END}",
+    f"A file with {BEGIN} in it holds a key.",
+    f"It begins with `{BEGIN}`.\nRSA2048 is common, see page 3.",
+    f"`{BEGIN}` begins it and `{END}` ends it (see there)",
+    f"a key stands between {BEGIN} and {END}",
+    f"{BEGIN}\nThe header above starts a key.",
+    f"{BEGIN}\nREADME.md says more",
+    f"{BEGIN} was found in commit 9f1c2ab",
+    f"grep -rl '{BEGIN}' . | wc -l",
+    f"HEADER = '{BEGIN}'\nsize=3",
+    f"HEADER = '{BEGIN}'\nimplementationDetails = 1",
+    f"HEADER = '{BEGIN}'\nFOOTER = '{END}'",
+    f'key = f"{BEGIN}\\n{{body}}\\n{END}"',
+    f"{BEGIN}\n" + "Words about keys, line after line. " * 200 + f"\n{END}",
+]
+
 FRAMES = [
     "{}",
     "we rotated {} yesterday.",
@@ -69,6 +123,24 @@ class TestKnownForms:
         assert scrub('{"key": "' + pem.replace("\n", "\\n") + '\\n"}') == '{"key": "[secret: private-key]\\n"}'
         assert scrub("+" + pem.replace("\n", "\n+") + "\n+after") == "+[secret: private-key]\n+after"
         assert scrub("-" + pem.replace("\n", "\n-") + "\n-after") == "-[secret: private-key]\n-after"
+
+    @pytest.mark.parametrize("block", KEY_BLOCKS)
+    def test_block_of_a_key_goes_whole(self, block: str) -> None:
+        """From its first line to its last one a key is one secret, however short or cut it is."""
+        for frame in ("{}", "see\n{}\nbelow", "> {}", "key: {}"):
+            scrubbed = Scrubber().scrub(frame.format(block))
+            assert scrubbed.text == frame.format("[secret: private-key]")
+            assert dict(scrubbed.found) == {"private-key": 1}
+
+    def test_words_behind_a_key_without_an_end_stay(self) -> None:
+        """Where the last line is missing, the key ends where words begin."""
+        for tail in ("\nplease keep it", " and more", "\n\n## 2026-11-30", "\nREADME.md", "\n- 9f1c2ab Fix it"):
+            assert scrub(f"{BEGIN}\n{KEY_LINE}{tail}") == f"[secret: private-key]{tail}"
+
+    @pytest.mark.parametrize("text", KEY_MENTIONS)
+    def test_mention_of_a_key_stays(self, text: str) -> None:
+        """The first and last line of a key are no secret where there is no key between them."""
+        assert scrub(text) == text
 
     def test_several_in_one_text(self) -> None:
         """Each kind is counted, and equal kinds add up."""
@@ -318,6 +390,9 @@ ADVERSARIAL = [
     "postgres://a:b@",
     "-----BEGIN PRIVATE" + " KEY-----\n",
     "-----BEGIN PRIVATE" + " KEY-----AAAAAAAAAAAAAAAA\n",
+    "-----BEGIN PRIVATE" + " KEY-----\nAb: c\n",
+    "-----BEGIN PRIVATE" + " KEY-----\nab1 ",
+    "-----END -----BEGIN PRIVATE" + " KEY-----",
     "private-lines: 1\naaaa",
     "aws ",
     "AKIA",
