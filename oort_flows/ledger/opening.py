@@ -91,7 +91,11 @@ class Ledger:
         if not isinstance(zone, str):
             raise ConfigurationError("zone must be the name of a time zone, such as UTC or Europe/Oslo")
         house = House(open_database(url), clock or utc_now, zone_of(zone), Vocabulary(vocabulary), uses.Uses())
-        prepare(house.database)
+        try:
+            prepare(house.database)
+        except BaseException:
+            house.database.close()
+            raise
         return cls(house)
 
     def scoped(

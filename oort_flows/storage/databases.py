@@ -16,7 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 from urllib.parse import urlencode
@@ -35,7 +35,7 @@ __all__ = ["Database", "PostgresDatabase", "SqliteDatabase", "open_database"]
 T = TypeVar("T")
 
 BUSY_TIMEOUT: Final = 30.0
-"""Seconds that a writer waits for another one."""
+"""Seconds that a writer waits for another one, unless the URL says otherwise by ``?timeout=``."""
 _POSTGRES_OPTIONS: Final = "-c statement_timeout=120000 -c timezone=UTC"
 _IDLE: Final = 8
 _TRIES: Final = 8
@@ -170,10 +170,9 @@ class SqliteDatabase(Database):
                     self._inherited.append(self._idle)
                     self._idle = deque()
                     self._pid = os.getpid()
-        try:
+        with suppress(IndexError):
             return self._idle.pop()
-        except IndexError:
-            return self._connected()
+        return self._connected()
 
     def give_back(self, connection: sqlite3.Connection) -> None:
         """Keep a connection for the next who needs one."""
@@ -205,11 +204,12 @@ class SqliteDatabase(Database):
         query = {name: value if isinstance(value, str) else value[-1] for name, value in self.url.query.items()}
         file = str(self.url.database)
         as_uri = query.pop("uri", "false").lower() in ("1", "true")
+        patience = _seconds(query.pop("timeout", None))
         if query:
             file = f"{file}?{urlencode(query)}"
-        connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=as_uri)
+        connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False, uri=as_uri)
         try:
-            _prepare_sqlite(connection)
+            _prepare_sqlite(connection, patience)
         except BaseException:
             connection.close()
             raise
@@ -358,18 +358,23 @@ def _with_psycopg(url: URL) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _prepare_sqlite(connection: sqlite3.Connection) -> None:
+def _seconds(given: str | None) -> float:
+    try:
+        return BUSY_TIMEOUT if given is None else max(float(given), 0.0)
+    except ValueError:
+        raise ConfigurationError("url must give its timeout in seconds") from None
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, patience: float) -> None:
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout = {int(BUSY_TIMEOUT * 1000)}")
-    _switch_to_wal(cursor)
+    _switch_to_wal(cursor, time.monotonic() + patience)
     for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "temp_store = MEMORY"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
-def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
+def _switch_to_wal(cursor: sqlite3.Cursor, give_up: float) -> None:
     """Turn on WAL; while several processes open a fresh file at once, SQLite answers busy here without waiting."""
-    give_up = time.monotonic() + BUSY_TIMEOUT
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")

@@ -90,7 +90,11 @@ def terms_of(path: Path) -> list[tuple[int, str, str, str]]:
 
 def bare(path: Path) -> sqlite3.Connection:
     """Open a database with the same settings as a ledger's, without the ledger."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    return settled(sqlite3.connect(path, isolation_level=None))
+
+
+def settled(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Give *connection* the settings of a ledger's."""
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
@@ -134,7 +138,7 @@ def batch_writes(directory: Path, count: int) -> tuple[float, float, float]:
         pass
     tables = rows_of(directory / "ledger.db")
     terms = [dict(zip(("rowid", "scope", "fact", "context"), row, strict=True)) for row in terms_of(directory / "ledger.db")]
-    engine = sa.create_engine(f"sqlite:///{directory / 'core.db'}")
+    engine = sa.create_engine("sqlite://", creator=lambda: settled(sqlite3.connect(directory / "core.db")))
 
     def executemany() -> None:
         with engine.begin() as connection:

@@ -81,8 +81,10 @@ def test_intervals_that_touch_share_nothing(one, other, shared):
 
 @pytest.mark.parametrize(
     "value",
-    [5, True, 1.5, None, "", "soon", "20260101", "2026-1-1", "2026-02-30", "2026-01-01T25:00", b"2026-01-01", [], {}]
-    + [(NOON,), (NOON, NOON), (NOON, NOON - timedelta(1)), (NOON, "x"), datetime.max.replace(tzinfo=UTC)],
+    [
+        *(5, True, 1.5, None, "", "soon", "20260101", "2026-1-1", "2026-02-30", "2026-01-01T25:00", b"2026-01-01", [], {}),
+        *((NOON,), (NOON, NOON), (NOON, NOON - timedelta(1)), (NOON, "x"), datetime.max.replace(tzinfo=UTC)),
+    ],
     ids=repr,
 )
 def test_what_is_no_time_is_refused_by_name(value):
