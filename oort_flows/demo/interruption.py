@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from types import FrameType
 from typing import Final
@@ -42,6 +43,7 @@ class Interruption:
 
     def end(self) -> None:
         """Say that the work is done, so that there is nothing left that could be interrupted."""
+        sys.stdout.flush()
         self._working = False
 
     def _stop(self, number: int, frame: FrameType | None) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from tenacity import retry, stop_after_delay, wait_fixed
 
@@ -63,14 +64,14 @@ def interrupted(repository: Path, home: Path, line: str, number: signal.Signals)
         os.killpg(process.pid, number)
         seen += process.communicate(timeout=20)[0]
     assert process.returncode == 128 + number, seen
-    assert servers(home) == []
+    assert processes(home) == []
     return seen
 
 
-def servers(home: Path) -> list[str]:
-    """The processes with this home that are left; every server of a test has it in its environment."""
-    found = subprocess.run(["ps", "eww", "-A", "-o", "pid,command"], capture_output=True, text=True, check=True).stdout
-    return [line for line in found.split("\n") if f"HOME={home}" in line]
+def processes(home: Path) -> list[int]:
+    """The processes that are left of those with this home, servers included."""
+    found = psutil.process_iter(["environ"])
+    return [process.pid for process in found if (process.info["environ"] or {}).get("HOME") == str(home)]
 
 
 @pytest.mark.parametrize(
@@ -97,14 +98,14 @@ def test_server_ends_with_a_command_that_is_killed(repository: Path, tmp_path: P
     with subprocess.Popen(command, cwd=repository, env=environment(tmp_path), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         next(line for line in process.stderr if "started a temporary Prefect server" in line)
-        assert len(servers(tmp_path)) >= 2
+        assert len(processes(tmp_path)) >= 2
         process.kill()
     _wait_until_gone(tmp_path)
 
 
 @retry(stop=stop_after_delay(20), wait=wait_fixed(0.1), reraise=True)
 def _wait_until_gone(home: Path) -> None:
-    assert servers(home) == []
+    assert processes(home) == []
 
 
 def test_server_that_cannot_start_is_one_clear_line(repository: Path, tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_demo_run_twice_starts_where_it_ended(repository: Path, tmp_path: Path) 
     assert everything_in(repository) == before
     assert "made a clone of it" in first.stderr
     assert "brought the kept clone up to date" in second.stderr
-    assert servers(home) == []
+    assert processes(home) == []
 
     for run in (first, second):
         (printed,) = [line.strip() for line in run.stdout.split("\n") if "--format=%B" in line]
