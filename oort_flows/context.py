@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextvars
 import functools
 import inspect
+import logging
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StepMemory", "current_memory", "list_scopes", "memory_context", "step_memory"]
 
+_logger = logging.getLogger("oort_flows.context")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _HOW_TO = """There is no memory here. Add the two lines that give this step one:
@@ -37,10 +41,23 @@ _HOW_TO = """There is no memory here. Add the two lines that give this step one:
 
 
 class _SilentRecord:
-    """The record of a step that keeps none: takes every remark, keeps nothing."""
+    """The record of a step that keeps none: takes every remark, keeps nothing, and says so once in each run."""
+
+    def __init__(self, logger: str) -> None:
+        self._logger = logging.getLogger(logger)
+        self._told: set[str | None] = set()
+        self._lock = threading.Lock()
 
     def note(self, text: str) -> None:
-        """Drop a remark."""
+        """Drop a remark; the first one is a warning."""
+        if isinstance(text, str) and not text.strip():
+            return
+        run = _run().flow_run_id()
+        with self._lock:
+            is_first = run not in self._told
+            self._told.add(run)
+        if is_first:
+            self._logger.warning("a note was dropped: no reason is recorded here; isolated(..., record=True) keeps notes")
 
     def observe(self, event: object) -> None:
         """Drop an event."""
@@ -86,7 +103,7 @@ class StepMemory:
         self._named = named
         self._opened: dict[str, FileMemory] = {}
         self.worktree = worktree
-        self.record: Record = record or _SilentRecord()
+        self.record: Record = _SilentRecord(_logger.name) if record is None else record
 
     def __repr__(self) -> str:
         return f"StepMemory(project={self.project!r}, user={self.user!r}, agent={self.agent!r})"
@@ -109,9 +126,7 @@ class StepMemory:
     @property
     def run(self) -> RunContext:
         """The run that this code is part of."""
-        # Looked up at each use: a context that was entered around a flow serves the code inside of the flow.
-        run: RunContext = _runtime().prefect_run() if "prefect" in sys.modules else _NoRun()
-        return run
+        return _run()
 
     @property
     def scope(self) -> str:
@@ -284,7 +299,7 @@ def step_memory(*, worktree: Path | None = None, record: Record | None = None) -
     """
     outer = _current.get()
     named = outer._named if outer else _Named() if worktree is None else _Named(directory=worktree)
-    inner = StepMemory(named, worktree=worktree, record=record)
+    inner = StepMemory(named, worktree=worktree, record=_SilentRecord("oort_flows.worktrees") if record is None else record)
     token = _current.set(inner)
     try:
         yield inner
@@ -356,7 +371,9 @@ class memory_context:  # noqa: N801 - used like a function: `with memory_context
         self._per_run = per_run
 
     def __enter__(self) -> StepMemory:
-        memory = StepMemory(self._named())
+        outer = _current.get()
+        worktree, record = (None, None) if outer is None else (outer.worktree, outer.record)
+        memory = StepMemory(self._named(), worktree=worktree, record=record)
         _tokens.set((*_tokens.get(), _current.set(memory)))
         return memory
 
@@ -445,6 +462,12 @@ def _wrap_inside(flow_or_task: Any, function: Callable[..., Any]) -> Any:
     copy = flow_or_task.with_options()
     copy.fn = function
     return copy
+
+
+def _run() -> RunContext:
+    # Looked up at each use: a context that was entered around a flow serves the code inside of the flow.
+    run: RunContext = _runtime().prefect_run() if "prefect" in sys.modules else _NoRun()
+    return run
 
 
 def _runtime() -> Any:

@@ -171,3 +171,21 @@ def test_two_flows_at_once_keep_their_memories_apart() -> None:
         return await asyncio.gather(*(pipeline(user) for user in ("siv", "otso", "embla")))
 
     assert asyncio.run(main()) == ["project:p/user:siv", "project:p/user:otso", "project:p/user:embla"]
+
+
+def test_notes_that_nothing_keeps_are_one_warning_in_each_run(caplog: pytest.LogCaptureFixture) -> None:
+    """A context around several runs says in each of them once that notes are dropped there."""
+
+    @task
+    def note(n: int) -> None:
+        current_memory().record.note(f"note {n}")
+
+    @flow
+    def notes() -> None:
+        for n in range(3):
+            note(n)
+
+    with memory_context(InProcessMemory(name="notes")):
+        notes()
+        notes()
+    assert [entry.name for entry in caplog.records if "record=True" in entry.getMessage()] == ["oort_flows.context"] * 2

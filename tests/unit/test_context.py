@@ -273,6 +273,67 @@ def test_a_step_has_a_work_tree_and_a_record_of_its_own(tmp_path: Path) -> None:
         assert outer.worktree is None
 
 
+class Notes:
+    """A record that keeps notes in a list."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.kept.append(text)
+
+    def observe(self, event: object) -> None:
+        """Keep no event."""
+
+
+def test_a_context_inside_of_a_step_keeps_its_work_tree_and_record(tmp_path: Path) -> None:
+    """What a nested context does not name it inherits, also where the step says why."""
+    notes = Notes()
+    with (
+        step_memory(worktree=tmp_path, record=notes),
+        memory_context(InProcessFileMemory("mine"), user="ada") as inner,
+    ):
+        inner.record.note("kept")
+        assert inner.worktree == tmp_path
+        with step_memory(worktree=tmp_path / "nested") as nested:
+            nested.record.note("of a step without a record")
+    assert notes.kept == ["kept"]
+
+
+def dropped(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The loggers that have said that notes are dropped."""
+    return [entry.name for entry in caplog.records if "note" in entry.getMessage()]
+
+
+def test_a_dropped_note_is_one_warning_in_each_step(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The first note that nothing keeps is a warning that names the setting; blank ones and events are none."""
+    for _ in range(2):
+        with step_memory(worktree=tmp_path) as memory:
+            memory.record.observe({"type": "text", "delta": "a", "path": ["a"]})
+            memory.record.note("  ")
+            memory.record.note("Tried patching in place.")
+            memory.record.note("Dropped it.")
+            with memory_context(InProcessFileMemory("mine")) as nested:
+                nested.record.note("In a nested context.")
+    assert dropped(caplog) == ["oort_flows.worktrees"] * 2
+    assert [entry.levelname for entry in caplog.records] == ["WARNING"] * 2
+    assert "record=True" in caplog.text
+    assert "patching" not in caplog.text
+
+
+def test_a_dropped_note_outside_of_a_step_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """In a context without an isolated step the warning comes from the context's logger, once in all threads."""
+    with memory_context(InProcessFileMemory("mine")) as memory:
+        threads = [threading.Thread(target=memory.record.note, args=("why",)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        with memory_context(user="ada") as nested:
+            nested.record.note("why")
+    assert dropped(caplog) == ["oort_flows.context"]
+
+
 def test_the_mechanics_are_methods() -> None:
     """What the tasks do, a step can do by itself."""
     memory = InProcessFileMemory("mine")
