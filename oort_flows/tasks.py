@@ -386,7 +386,8 @@ def run_isolated(
     Parameters
     ----------
     step:
-        A function or a task; called with *args* and *kwargs*, and with ``worktree`` if it takes one.
+        A function or a task; called with *args* and *kwargs*. ``worktree`` is filled in, if it takes one, unless *kwargs*
+        name it, and *args* go to its other parameters in order; only if they are then one too many, one of them is it.
     repository, label, record, on_conflict, resolve:
         As in :func:`oort_flows.worktrees.isolated`.
 

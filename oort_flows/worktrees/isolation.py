@@ -19,7 +19,7 @@ from oort_flows.models.runs import IsolatedRun
 from oort_flows.worktrees import messages
 from oort_flows.worktrees.finishing import finish
 from oort_flows.worktrees.landing import Landing, commit_changes, merge
-from oort_flows.worktrees.parents import commit_of, common_directory, find_parent, queue
+from oort_flows.worktrees.parents import commit_of, common_directory, find_parent, folder_of, queue
 from oort_flows.worktrees.records import Outcome, ReasoningRecord
 from oort_flows.worktrees.refusals import Refusal, said
 from oort_flows.worktrees.rescue import Kept, RescueError, rescue
@@ -43,8 +43,10 @@ def isolated(
     r"""
     Return a callable that runs *step* in a work tree of its own and lands what it did as one commit, merged.
 
-    The step finds the work tree as its ``worktree`` argument, if it takes one and the caller gives none, and as
-    ``current_memory().worktree``. The current directory does not change.
+    The step finds the work tree as its ``worktree`` argument, if it takes one, and as ``current_memory().worktree``. The
+    current directory does not change. ``worktree`` is filled in unless the caller gives it by keyword, and positional
+    arguments go to the other parameters in order, wherever ``worktree`` stands; only if they are then one too many, the
+    caller has given it among them.
 
     Parameters
     ----------
@@ -84,9 +86,12 @@ def isolated(
     Notes
     -----
     git itself makes the work tree, the commit and the merge, so identity, hooks, signing and filters are the repository's
-    own. Whatever does not land is kept under ``refs/oort/rescue/<label>-<n>``; only ignored files go. Where there is no Git
-    work tree, the step runs in place, with a warning, unless it is to leave a record. Without a record the commit's subject
-    is the label and the first line of what the step returns, if it returns a text.
+    own. Where there is no Git work tree, the step runs in place, with a warning, unless it is to leave a record. Without a
+    record the commit's subject is the label and the first line of what the step returns, if it returns a text.
+
+    Whatever does not land is kept under ``refs/oort/rescue/<label>-<n>``; only ignored files go. In the repository,
+    ``git diff HEAD...<ref>`` shows it, ``git merge --squash <ref>`` takes it over, ``git checkout <ref> -- <path>`` only
+    some of it, and ``git update-ref -d <ref>`` forgets it.
 
     The result lands on the branch that was checked out when the step began; if the parent has another one by then, it does
     not land. While it is merged, Ctrl-C waits.
@@ -102,21 +107,13 @@ def isolated(
 
         run = isolated(implement, repository=repository, label="implement", record=True)("Raise it.")
         why(repository, "limits.toml", 1).subject     # implement: Raised the retry limit
+
+    The subject is ``record(implement): Raised the retry limit`` if the step leaves no note: see :class:`ReasoningRecord`.
     """
-    if not callable(step):
-        raise ConfigurationError("step must be callable")
-    if label is not None and not isinstance(label, str):
-        raise ConfigurationError("label must be a string")
-    if on_conflict not in ("fail", "synthesize"):
-        raise ConfigurationError("on_conflict must be 'fail' or 'synthesize'")
-    if on_conflict == "synthesize" and not callable(resolve):
-        raise ConfigurationError("on_conflict='synthesize' needs resolve=, a callable that returns the text of a file")
-    if not isinstance(record, (bool, ReasoningRecord)):
-        raise ConfigurationError("record must be True, False or a ReasoningRecord")
+    _check(step, label, record, on_conflict, resolve)
+    folder = None if repository is None else folder_of(repository)
     name = name_of(step) if label is None else label
-    if record is True:
-        ReasoningRecord(name)  # a blank stage is told here, not when the step is called
-    plan = _Plan(step, repository, name, record, resolve if on_conflict == "synthesize" else None)
+    plan = _Plan(step, folder, name, record, resolve if on_conflict == "synthesize" else None)
 
     def run(*args: Any, **kwargs: Any) -> IsolatedRun:
         return _call(plan, args, kwargs)
@@ -125,13 +122,34 @@ def isolated(
     return run
 
 
+def _check(step: object, label: object, record: object, on_conflict: object, resolve: object) -> None:
+    """Raise a ConfigurationError that names the setting for the first one that cannot be used."""
+    if not callable(step):
+        raise ConfigurationError("step must be callable")
+    if label is not None and not isinstance(label, str):
+        raise ConfigurationError("label must be a string")
+    if not isinstance(record, (bool, ReasoningRecord)):
+        raise ConfigurationError("record must be True, False or a ReasoningRecord")
+    if record is True and label is not None and not messages.clean_subject(label):
+        raise ConfigurationError("label must not be blank where record=True, since it names the reason in the commit")
+    if not isinstance(on_conflict, str) or on_conflict not in ("fail", "synthesize"):
+        raise ConfigurationError("on_conflict must be 'fail' or 'synthesize'")
+    if resolve is not None and not callable(resolve):
+        raise ConfigurationError("resolve must be callable")
+    if on_conflict == "synthesize" and resolve is None:
+        raise ConfigurationError("on_conflict='synthesize' needs resolve=, a callable that returns the text of a file")
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     step: Callable[..., Any]
-    repository: str | os.PathLike[str] | None
+    repository: Path | None
     label: str
     record: bool | ReasoningRecord
     resolve: Callable[..., Any] | None
+
+    def warn(self, warning: str) -> None:
+        _logger.warning("%s: %s", messages.clean_subject(self.label) or "step", warning)
 
 
 @dataclass(slots=True)
@@ -170,8 +188,13 @@ class _Story:
     def places(self) -> str:
         """Say in a sentence where the work is that did not land; empty if there is none."""
         refs = {d.rescue for d in self.kept.discarded} | ({self.kept.rescued} if self.kept.rescued else set())
-        said_of = [f"branch {self.kept_branch}"] if self.kept_branch else []
-        return f"The step's work is kept at {', '.join([*said_of, *sorted(refs)])}." if said_of or refs else ""
+        kept = [f"the branch {self.kept_branch}"] if self.kept_branch else []
+        kept += sorted(refs)
+        if not kept:
+            return ""
+        ref = kept[-1].removeprefix("the branch ")
+        take = f"`git merge --squash {ref}` takes it over, `git checkout {ref} -- <path>` only some of it"
+        return f"The step's work is kept at {' and '.join(kept)}: `git diff HEAD...{ref}` shows it, {take}."
 
 
 def _call(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> IsolatedRun:
@@ -190,10 +213,10 @@ def _call(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Isolate
     return _in_worktree(plan, tree, branch, args, kwargs)
 
 
-def _directory(repository: str | os.PathLike[str] | None) -> Path:
+def _directory(repository: Path | None) -> Path:
     """Return where the result is to land: the given folder, or the work tree of the isolated step around this one."""
-    directory = Path.cwd() if repository is None else Path(repository)
-    if not directory.is_dir():
+    directory = Path.cwd() if repository is None else repository
+    if not os.path.isdir(directory):  # unlike Path.is_dir, it says no for a name that is too long
         message = "repository must be an existing folder inside of a Git work tree"
         raise IsolationError("no_repository", message, run=IsolatedRun(status="failed"))
     outer = None
@@ -210,7 +233,7 @@ def _in_place(plan: _Plan, directory: Path, args: tuple[Any, ...], kwargs: dict[
     if plan.record:
         raise Refusal("no_repository", "a record needs a Git work tree to commit to; this folder is in none")
     warning = "there is no Git work tree here, so the step ran in place and nothing was committed"
-    _logger.warning("%s: %s", plan.label, warning)
+    plan.warn(warning)
     with step_memory():
         ended = run_step(plan.step, args, kwargs, directory.resolve())
     story = _Story(value=ended.value, summary=ended.summary, warnings=[warning])
@@ -233,7 +256,7 @@ def _in_worktree(
         story.status = "failed"
     finish(lambda: _leave(tree, story), interruptions)
     for warning in story.warnings:
-        _logger.warning("%s: %s", plan.label, warning)
+        plan.warn(warning)
     return _hand_over(story, interruptions)
 
 

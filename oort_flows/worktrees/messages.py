@@ -9,10 +9,20 @@ from collections.abc import Iterable
 
 from oort_flows.scrubbing import scrub
 
-__all__ = ["BODY_LIMIT", "SUBJECT_LIMIT", "assemble", "clean_body", "clean_subject", "floor_body", "trailer_lines"]
+__all__ = [
+    "BODY_LIMIT",
+    "SUBJECT_LIMIT",
+    "assemble",
+    "clean_body",
+    "clean_subject",
+    "first_line",
+    "floor_body",
+    "trailer_lines",
+]
 
 SUBJECT_LIMIT = 100  # characters
 BODY_LIMIT = 16_000  # characters
+_SECRET_LIMIT = 20_000  # characters of what follows a line that may belong to a secret which begins in it
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # all but tab and line feed
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
@@ -42,6 +52,18 @@ def clean_body(text: str) -> str:
     if len(cleaned) <= BODY_LIMIT:
         return cleaned
     return f"{cleaned[:BODY_LIMIT].rstrip()}\n\n[cut after {BODY_LIMIT:,} characters]"
+
+
+def first_line(text: str) -> str | None:
+    r"""
+    Return the first line of *text* that is not blank, on one line and without secrets, also those that begin in it.
+
+    >>> first_line("\n  Raised\tthe limit \nand more")
+    'Raised the limit'
+    """
+    lines = "\n".join(text.strip().splitlines())
+    reach = len(lines.partition("\n")[0]) + _SECRET_LIMIT
+    return next((" ".join(line.split()) for line in _scrubbed(lines[:reach]).splitlines() if line.strip()), None)
 
 
 def _scrubbed(text: str) -> str:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from oort_flows.errors import ConfigurationError
 from oort_flows.git import GitCommandError, run_git
 from oort_flows.worktrees.refusals import Refusal, said
 
-__all__ = ["Parent", "common_directory", "find_parent", "queue", "unfinished"]
+__all__ = ["Parent", "common_directory", "find_parent", "folder_of", "queue", "unfinished"]
 
 _POLL = 0.02  # seconds between two attempts to get the lock
 
@@ -47,6 +48,21 @@ class Parent:
             return run_git(self.top, "symbolic-ref", "-q", "HEAD")
         except GitCommandError:
             return None
+
+
+def folder_of(repository: object) -> Path:
+    """
+    Return the folder that a caller names as *repository*, whether it exists or not.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no path.
+    """
+    path = os.fspath(repository) if isinstance(repository, (str, os.PathLike)) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise ConfigurationError("repository must be the path of a folder: a string or a Path")
+    return Path(path)
 
 
 def commit_of(git_dir: Path, name: str) -> str | None:

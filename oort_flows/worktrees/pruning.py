@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oort_flows.errors import ConfigurationError
 from oort_flows.models.runs import PrunedWorktree
-from oort_flows.worktrees.parents import commit_of, common_directory, queue
+from oort_flows.worktrees.parents import commit_of, common_directory, folder_of, queue
 from oort_flows.worktrees.rescue import Kept, RescueError, rescue
 from oort_flows.worktrees.trees import Entry, find_admin, hold, read_register, remove_worktree, strike
 
@@ -19,7 +19,12 @@ def prune_worktrees(repository: str | os.PathLike[str] = ".", *, dry_run: bool =
     Remove the work trees that isolated steps left behind, after keeping what would be lost with them.
 
     Only those count that :func:`isolated` made and whose process is gone; the user's own are never touched. One that was
-    made on another machine, or in which something cannot be kept elsewhere, stays and is reported.
+    made on another machine, or in which something cannot be kept elsewhere, stays and is reported. Ignored files, such as
+    build output or a ``.env``, are not kept: they go with the work tree.
+
+    What is kept stands under ``refs/oort/rescue/<label>-<n>``; the report names it in ``rescued`` and ``discarded``. In the
+    repository, ``git diff HEAD...<ref>`` shows it, ``git merge --squash <ref>`` takes it over,
+    ``git checkout <ref> -- <path>`` only some of it, and ``git update-ref -d <ref>`` forgets it.
 
     Parameters
     ----------
@@ -38,7 +43,7 @@ def prune_worktrees(repository: str | os.PathLike[str] = ".", *, dry_run: bool =
     ConfigurationError
         If there is no repository.
     """
-    common = common_directory(Path(repository))
+    common = common_directory(folder_of(repository))
     if common is None:
         raise ConfigurationError("repository must be a folder inside of a Git repository")
     found = []

@@ -9,7 +9,7 @@ from pathlib import Path
 from oort_flows.errors import ConfigurationError, InvalidInputError, NotFoundError
 from oort_flows.git import GitCommandError, run_git
 from oort_flows.models.runs import Reason
-from oort_flows.worktrees.parents import common_directory
+from oort_flows.worktrees.parents import common_directory, folder_of
 
 __all__ = ["why"]
 
@@ -34,7 +34,7 @@ def why(repository: str | os.PathLike[str], path: str | os.PathLike[str], line: 
     Raises
     ------
     InvalidInputError
-        If *line* is no positive integer.
+        If *line* is no positive integer, or *path* no path.
     NotFoundError
         If git does not know the file, it has fewer lines, or the line is not committed yet.
     ConfigurationError
@@ -42,11 +42,13 @@ def why(repository: str | os.PathLike[str], path: str | os.PathLike[str], line: 
     """
     if isinstance(line, bool) or not isinstance(line, int) or line < 1:
         raise InvalidInputError("line", "must be a positive integer")
-    folder = Path(repository)
+    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fsdecode(path):
+        raise InvalidInputError("path", "must be the path of a file: a string or a Path")
+    folder = folder_of(repository)
     if common_directory(folder) is None:
         raise ConfigurationError("repository must be a folder inside of a Git repository")
-    sha = _blame(folder, os.fspath(path), line)
-    return _read(folder, os.fspath(path), line, sha)
+    sha = _blame(folder, os.fsdecode(path), line)
+    return _read(folder, os.fsdecode(path), line, sha)
 
 
 def _blame(folder: Path, path: str, line: int) -> str:

@@ -138,7 +138,8 @@ class ReasoningRecord:
     At most 1,000,000 characters are kept; beyond that the oldest go. The message is the *floor*, ``record(<stage>)`` with
     the summary or the status and one fixed paragraph, if *compose* fails: it raises, takes too long, or returns ``None``, a
     part that is blank or no text, or a subject with a line break. So it is without *compose* if there is neither a note nor
-    a log line.
+    a log line. So the subject tells the two apart: ``implement: Raised the retry limit`` where the step has said why, and
+    ``record(implement): Raised the retry limit`` where it has not.
 
     Example
     -------
@@ -150,6 +151,13 @@ class ReasoningRecord:
     ## Why
     <BLANKLINE>
     Tried patching in place; the parser is shared.
+    <BLANKLINE>
+    >>> print(ReasoningRecord("implement").message(Outcome(summary="Raised the retry limit")))
+    record(implement): Raised the retry limit
+    <BLANKLINE>
+    ## Why
+    <BLANKLINE>
+    No reason was composed for this change. The step ended with status completed and left 0 turns.
     <BLANKLINE>
     """
 
@@ -296,7 +304,11 @@ class ReasoningRecord:
         try:
             answer = call(self._compose, self.stage, captured, outcome, timeout=self._compose_timeout)
         except Exception as error:  # noqa: BLE001 - whatever it does, the step lands
-            _logger.warning("compose failed (%s); the commit of %r gets the plain message", type(error).__name__, self.stage)
+            _logger.warning(
+                "compose failed (%s); the commit of %s gets the plain message",
+                type(error).__name__,
+                messages.clean_subject(self.stage),
+            )
             return None
         subject, body = _parts(answer)
         if not isinstance(subject, str) or not isinstance(body, str) or "\n" in subject or "\r" in subject:

@@ -7,6 +7,7 @@ by what they can do, so that nothing here needs Prefect.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from oort_flows.calling import call
+from oort_flows.worktrees import messages
 
 __all__ = ["Ended", "name_of", "run_step"]
+
+_PLACEHOLDER = getattr(functools, "Placeholder", None)  # since Python 3.14
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,18 @@ def run_step(step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """
     Call *step*, with ``worktree`` if it takes one and the caller has not given one.
 
+    Positional arguments go to the other parameters, wherever ``worktree`` stands; if they are one too many with it, the
+    caller has given it.
+
     Raises
     ------
     BaseException
         What the step raises, unchanged, also where Prefect has caught it.
     """
-    if _takes_worktree(step, args, kwargs):
-        kwargs = {**kwargs, "worktree": worktree}
+    # What a partial holds is given by the caller too, so its positional arguments make room like any others.
+    if type(step) is partial and not (_PLACEHOLDER and any(arg is _PLACEHOLDER for arg in step.args)):
+        return run_step(step.func, (*step.args, *args), {**step.keywords, **kwargs}, worktree)
+    args, kwargs = _with_worktree(step, args, kwargs, worktree)
     if not _is_orchestrated(step):
         value = call(step, *args, **kwargs)
         return _read(value, value) if _is_state(value) else Ended(value, summary=_first_line(value))
@@ -68,15 +77,30 @@ def _is_orchestrated(step: Any) -> bool:
     return callable(getattr(step, "fn", None)) and callable(getattr(step, "with_options", None))
 
 
-def _takes_worktree(step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _with_worktree(
+    step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], worktree: Path
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments with the work tree among them, if the step takes it and the caller has not given it."""
     try:
         signature = inspect.signature(_inner(step))
-        given = signature.bind_partial(*args, **kwargs).arguments
-    except (TypeError, ValueError):  # no signature to be had, or a call that will not fit it: the step says so better
-        return False
+    except (TypeError, ValueError):  # no signature to be had
+        return args, kwargs
     parameter = signature.parameters.get("worktree")
-    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return parameter is not None and parameter.kind in by_name and "worktree" not in given
+    if parameter is None or "worktree" in kwargs or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return args, kwargs
+    place = list(signature.parameters).index("worktree")
+    placed, named = args, kwargs
+    if parameter.kind is parameter.KEYWORD_ONLY or (
+        parameter.kind is parameter.POSITIONAL_OR_KEYWORD and len(args) <= place
+    ):
+        named = {**kwargs, "worktree": worktree}
+    elif len(args) >= place:
+        placed = (*args[:place], worktree, *args[place:])
+    try:
+        signature.bind_partial(*placed, **named)
+    except TypeError:  # it was given by position, or the call does not fit at all, which the step says better
+        return args, kwargs
+    return placed, named
 
 
 def _is_state(value: Any) -> bool:
@@ -115,6 +139,4 @@ def _read(state: Any, value: Any) -> Ended:
 
 
 def _first_line(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return None
-    return next((line.strip() for line in value.splitlines() if line.strip()), None)
+    return messages.first_line(value) if isinstance(value, str) else None

@@ -251,11 +251,111 @@ def test_step_finds_its_work_tree_where_it_takes_one(repository: Path) -> None:
         assert isolated(lambda **rest: rest, repository=repository)(a=1).value == {"a": 1}
 
 
+class _Callable:
+    def __call__(self, worktree: object, n: int) -> object:
+        return n, worktree
+
+    def method(self, n: int, worktree: object) -> object:
+        return n, worktree
+
+
+def _last(n: int, worktree: object) -> object:
+    return n, worktree
+
+
+def _first(worktree: object, n: int) -> object:
+    return n, worktree
+
+
+async def _async_first(worktree: object, n: int) -> object:
+    return n, worktree
+
+
+def _positional_only(worktree: object, n: int, /) -> object:
+    return n, worktree
+
+
+def _keyword_only(n: int, *, worktree: object) -> object:
+    return n, worktree
+
+
+def _more_arguments(worktree: object, *rest: int) -> object:
+    return rest[0], worktree
+
+
+def _after_more_arguments(*rest: int, worktree: object) -> object:
+    return rest[0], worktree
+
+
+@functools.wraps(_first)
+def _wrapped(*args: object, **kwargs: object) -> object:
+    return _first(*args, **kwargs)
+
+
+TAKING_ONE = [
+    _first,
+    _last,
+    _async_first,
+    _positional_only,
+    _keyword_only,
+    _more_arguments,
+    _after_more_arguments,
+    _wrapped,
+    _Callable(),
+    _Callable().method,
+    functools.partial(_first),
+    lambda worktree, n, more=None: (n, worktree),
+    memory_context(files=InProcessFileMemory("docs"))(_first),
+]
+
+
+@pytest.mark.parametrize("step", TAKING_ONE)
+def test_positional_argument_goes_past_the_work_tree(repository: Path, step) -> None:
+    """The work tree is filled in wherever the step takes it, and what the caller gives goes to the other parameters."""
+    n, worktree = isolated(step, repository=repository, label="step")(3).value
+    assert n == 3
+    assert isinstance(worktree, Path)
+    assert "oort-step-1" in worktree.name
+
+
+@pytest.mark.parametrize("step", [_first, _last, _async_first, _keyword_only, _wrapped, _Callable()])
+def test_arguments_by_name_go_beside_the_work_tree(repository: Path, step) -> None:
+    """An argument that is given by name stays where it is."""
+    n, worktree = isolated(step, repository=repository)(n=3).value
+    assert n == 3
+    assert isinstance(worktree, Path)
+
+
+def test_arguments_of_a_partial_make_room(repository: Path) -> None:
+    """What a partial holds by position or by name counts as given by the caller."""
+
+    def step(a: int, worktree: object, b: int, *, c: int = 0) -> object:
+        return a, b, c, isinstance(worktree, Path)
+
+    assert isolated(functools.partial(step, 1), repository=repository)(2).value == (1, 2, 0, True)
+    assert isolated(functools.partial(step, 1, 2, c=3), repository=repository)().value == (1, 2, 3, True)
+    assert isolated(functools.partial(step, b=2), repository=repository)(1).value == (1, 2, 0, True)
+    assert isolated(functools.partial(step, 1, "mine", 2), repository=repository)().value == (1, 2, 0, False)
+    assert isolated(functools.partial(step, worktree="mine"), repository=repository)(1, b=2).value == (1, 2, 0, False)
+
+
 def test_worktree_of_the_caller_is_not_replaced(repository: Path) -> None:
-    """A caller who gives worktree, by name or by position, is obeyed."""
+    """A caller who gives worktree by name, or so many arguments that it must be among them, is obeyed."""
     step = isolated(lambda worktree: worktree, repository=repository)
     assert step(worktree="mine").value == "mine"
     assert step("mine").value == "mine"
+    assert isolated(_first, repository=repository)("mine", 3).value == (3, "mine")
+    assert isolated(_first, repository=repository)("mine", n=3).value == (3, "mine")
+    assert isolated(_last, repository=repository)(3, "mine").value == (3, "mine")
+    assert isolated(_positional_only, repository=repository)("mine", 3).value == (3, "mine")
+
+
+def test_call_that_does_not_fit_is_the_steps_own_error(repository: Path) -> None:
+    """Too many, too few or unknown arguments raise what the step itself would raise."""
+    for args, kwargs in [((1, 2, 3), {}), ((), {}), ((1,), {"unknown": 2})]:
+        with pytest.raises(TypeError, match="_first"):
+            isolated(_first, repository=repository)(*args, **kwargs)
+    assert leftovers(repository) == []
 
 
 def test_step_has_the_memory_around_it(repository: Path) -> None:
@@ -545,18 +645,42 @@ def test_step_in_place_raises_and_declines_as_anywhere(tmp_path: Path) -> None:
         {"label": " ", "record": True},
         {"record": "yes"},
         {"record": None},
+        {"record": 1},
+        {"repository": 5},
+        {"repository": b"here"},
+        {"repository": "a\0b"},
+        {"repository": ["here"]},
+        {"label": b"implement"},
+        {"on_conflict": None},
+        {"on_conflict": ["fail"]},
+        {"resolve": 5},
+        {"resolve": "mine", "on_conflict": "fail"},
+        {"step": "step"},
+        {"step": None},
     ],
 )
 def test_bad_setting_is_told_before_anything_runs(repository: Path, settings: dict) -> None:
-    """A setting that cannot be used is a ConfigurationError from isolated itself."""
-    with pytest.raises(ConfigurationError):
-        isolated(nothing, repository=repository, **settings)
+    """A setting that cannot be used is a ConfigurationError from isolated itself, which names it and not its value."""
+    named = "resolve" if settings.get("on_conflict") == "synthesize" else next(iter(settings))
+    with pytest.raises(ConfigurationError, match=named) as caught:
+        isolated(**{"step": nothing, "repository": repository, **settings})
+    assert "mine" not in str(caught.value)
 
 
-def test_step_that_cannot_be_called_is_refused() -> None:
-    """A step has to be callable."""
-    with pytest.raises(ConfigurationError):
-        isolated("step")  # type: ignore[arg-type]
+def test_folder_with_a_name_that_no_disk_takes(tmp_path: Path) -> None:
+    """A name that is too long is a folder that does not exist."""
+    with pytest.raises(IsolationError) as caught:
+        isolated(nothing, repository=tmp_path / ("x" * 5000))()
+    assert caught.value.kind == "no_repository"
+
+
+def test_label_is_shown_on_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A label with line breaks, other control characters or a secret makes one clean line in the log."""
+    label = "raise\nthe\t\x1b[31m  limit ghp_" + "a1B2" * 9
+    assert isolated(nothing, repository=tmp_path, label=label)().status == "in_place"
+    (message,) = [record.getMessage() for record in caplog.records if record.name == "oort_flows.worktrees"]
+    assert message.startswith("raise the [31m limit [secret: github-token]: there is no Git work tree here")
+    assert len(message.splitlines()) == 1
 
 
 def test_repository_that_is_used_for_the_first_time_gets_no_untracked_files(repository: Path) -> None:

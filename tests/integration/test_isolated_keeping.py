@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -115,6 +116,25 @@ def test_declined_without_a_change_leaves_nothing(repository: Path) -> None:
     assert leftovers(repository) == []
 
 
+def test_reason_for_declining_is_one_line_without_secrets(repository: Path, tmp_path: Path) -> None:
+    """The summary is cleaned wherever the step ran; what the step returned is not touched."""
+    word = "hunter" + "2"
+    declined = Declined(f"\n the database\tpostgres://app:{word}@db/orders \x07 is gone \nand more")
+    for place in (repository, tmp_path):
+        run = implement(place, lambda: declined)
+        assert run.summary == "the database postgres://app:[secret: url-password]@db/orders is gone"
+        assert run.status == "declined"
+        assert run.value is declined
+    assert word in declined.message
+
+
+def test_key_that_begins_in_the_first_line_is_no_summary(repository: Path) -> None:
+    """A secret of several lines is seen as a whole before its first line becomes the summary."""
+    begin, end = (f"-----{word} RSA PRIVATE" + " KEY-----" for word in ("BEGIN", "END"))
+    run = implement(repository, lambda: f"\r\n  {begin}\r\n{'Ab1/' * 16}\r\n{end} was refused\r\nmore")
+    assert run.summary == "[secret: private-key] was refused"
+
+
 def test_unfinished_state_declines(repository: Path) -> None:
     """A state that has not come to its end, such as a paused one, does not land."""
 
@@ -147,6 +167,66 @@ def test_raising_after_writing(repository: Path) -> None:
     assert any(RESCUE in note for note in mine.__notes__)
     assert content(repository, RESCUE, "limits.toml") == RAISED
     assert leftovers(repository) == [RESCUE]
+
+
+def commands_in(text: str) -> dict[str, list[str]]:
+    """The git commands that a message gives, by their names."""
+    return {words.split()[1]: words.split()[1:] for words in re.findall(r"`([^`]*)`", text)}
+
+
+def test_note_says_how_to_get_the_work_back(repository: Path) -> None:
+    """The commands in the note show the work and take it over, beside what the parent has committed since."""
+
+    def step(worktree: Path) -> None:
+        raise_limit(worktree)
+        (worktree / "gone.txt").unlink()
+        commit_all(worktree)
+        (worktree / "new.txt").write_text("new\n")
+        git(worktree, "add", "new.txt")
+        (worktree / "new.txt").write_text("newer\n")
+        raise ValueError("mine")
+
+    (repository / "gone.txt").write_text("gone\n")
+    commit_all(repository)
+    with pytest.raises(ValueError, match="mine") as caught:
+        implement(repository, step)
+    (repository / "own.txt").write_text("own\n")
+    commit_all(repository)
+
+    (note,) = [note for note in caught.value.__notes__ if RESCUE in note]
+    commands = commands_in(note)
+    shown = git(repository, *commands["diff"], "--name-status").split()
+    assert shown == ["D", "gone.txt", "M", "limits.toml", "A", "new.txt"]
+    git(repository, *commands["merge"], "-q")
+    assert (repository / "limits.toml").read_text() == RAISED
+    assert (repository / "new.txt").read_text() == "newer\n"
+    assert (repository / "own.txt").exists()
+    assert not (repository / "gone.txt").exists()
+
+
+def test_error_says_how_to_get_one_file_back(repository: Path) -> None:
+    """Where git was in the way, the error itself gives the commands."""
+    add_hook(repository, "pre-commit", "exit 1")
+    with pytest.raises(IsolationError) as caught:
+        implement(repository, raise_limit)
+    command = commands_in(str(caught.value))["checkout"]
+    assert command[1:] == [RESCUE, "--", "<path>"]
+    git(repository, *command[:-1], "limits.toml")
+    assert (repository / "limits.toml").read_text() == RAISED
+
+
+def test_kept_branch_is_named_with_its_commands(repository: Path) -> None:
+    """Where a branch is all that is kept, the commands name the branch."""
+
+    def step(worktree: Path) -> None:
+        raise_limit(worktree)
+        commit_all(worktree)
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine") as caught:
+        implement(repository, step)
+    git(repository, *commands_in("\n".join(caught.value.__notes__))["merge"], "-q")
+    assert (repository / "limits.toml").read_text() == RAISED
 
 
 def test_raising_without_a_change(repository: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from pathlib import Path
 from typing import Any
@@ -313,3 +314,20 @@ def test_level_of_the_run_logger_can_be_chosen(repository: Path) -> None:
 
     implement(repository, step, record=ReasoningRecord("implement", log_level="WARNING"))
     assert why(repository, "a.txt", 1).body == "## Why\n\n- WARNING: warning"
+
+
+@pytest.mark.parametrize("kind", [task, flow], ids=["task", "flow"])
+@pytest.mark.parametrize("form", ["plain", "async", "partial"])
+def test_positional_argument_goes_past_the_work_tree(repository: Path, kind: Any, form: str) -> None:
+    """A task or a flow whose first parameter is the work tree gets it, and its other arguments in order."""
+
+    def plain(worktree: Path, n: int, more: int = 0) -> str:
+        return f"{n} {more} {worktree.name[:12]}"
+
+    async def aplain(worktree: Path, n: int, more: int = 0) -> str:
+        return plain(worktree, n, more)
+
+    step = kind(name="step")(aplain if form == "async" else plain)
+    run = isolated(functools.partial(step, 3) if form == "partial" else step, repository=repository, label="step")
+    value = (run(4) if form == "partial" else run(3, 4)).value
+    assert value == "3 4 oort-step-1-"

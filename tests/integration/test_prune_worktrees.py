@@ -229,6 +229,13 @@ def test_any_place_of_the_repository_will_do(repository: Path, tmp_path: Path, m
     assert len(prune_worktrees(dry_run=True)) == 1
 
 
+@pytest.mark.parametrize("repository", [5, None, b"here", "a\0b"])
+def test_repository_that_is_no_path_is_a_configuration_error(repository: object) -> None:
+    """What is no path is told by the name of the argument."""
+    with pytest.raises(ConfigurationError, match="repository"):
+        prune_worktrees(repository)  # type: ignore[arg-type]
+
+
 def test_no_repository_is_a_configuration_error(tmp_path: Path) -> None:
     """There is nothing to prune where there is no repository."""
     for place in (tmp_path, tmp_path / "missing"):

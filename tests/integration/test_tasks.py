@@ -434,3 +434,19 @@ def test_the_retry_condition_asks_the_error_and_nothing_else() -> None:
     assert not oort.may_get_better(implement, run, Failed(data=ConfigurationError("no")))
     assert oort.may_get_better(implement, run, Failed(data=TimeoutError()))
     assert not oort.may_get_better(implement, run, Failed(message="returned"))
+
+
+def test_positional_argument_goes_past_the_work_tree(repository: Path) -> None:
+    """What follows the step goes to its parameters other than the work tree, wherever that stands; so for the async task."""
+
+    def step(worktree: Path, n: int) -> str:
+        return f"{n} {worktree.name[:12]}"
+
+    @flow
+    def both() -> list[str]:
+        async def run() -> str:
+            return (await oort.arun_isolated(step, 4, repository=repository)).value
+
+        return [oort.run_isolated(step, 3, repository=repository).value, asyncio.run(run())]
+
+    assert both() == ["3 oort-step-1-", "4 oort-step-1-"]

@@ -128,3 +128,12 @@ def test_no_repository_is_a_configuration_error(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "missing"):
         with pytest.raises(ConfigurationError):
             why(place, "a.txt", 1)
+
+
+def test_path_and_repository_have_to_be_paths(repository: Path) -> None:
+    """What is no path is told by the name of the argument."""
+    with pytest.raises(InvalidInputError) as caught:
+        why(repository, 5, 1)  # type: ignore[arg-type]
+    assert caught.value.field == "path"
+    with pytest.raises(ConfigurationError, match="repository"):
+        why(5, "limits.toml", 1)  # type: ignore[arg-type]
