@@ -53,6 +53,8 @@ def correct(session: Session, house: House, rows: Sequence[Stored], correction: 
     pieces = writing.known_of(session, row.seq)
     draft = _corrected_draft(session, house, row, correction)
     start = pieces[0].valid_from if draft.valid_from is None else draft.valid_from
+    if start >= min(pieces[0].valid_to, draft.expires_at):
+        raise InvalidInputError("valid_from", "must lie before the time until which the memory holds")
     first = replace(draft, valid_from=start, valid_to=pieces[0].valid_to)
     plan = _plan(session, first, pieces, now)
     changes = [*(Change(known, "corrected") for known in pieces), *plan.changes]

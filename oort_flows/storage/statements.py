@@ -49,8 +49,8 @@ _REPEATED: Final = (
     f"{_KNOWN}FROM oort_memories m JOIN oort_versions v ON v.memory = m.seq AND v.closed_at = {OPEN} AND v.until > :now "
     "WHERE m.sentence = :sentence"
 )
-REPEATED: Final = sql(f"{_REPEATED} {_BY_AGE} LIMIT 1")
-REPEATED_IN_SLOT: Final = sql(f"{_REPEATED} AND (v.slot IS NULL OR (v.slot = :slot AND m.same = :same)) {_BY_AGE} LIMIT 1")
+REPEATED: Final = sql(f"{_REPEATED} {_BY_AGE}")
+REPEATED_IN_SLOT: Final = sql(f"{_REPEATED} AND (v.slot IS NULL OR (v.slot = :slot AND m.same = :same)) {_BY_AGE}")
 # Only the newest are looked at: of a sentence that was said with ten thousand numbers, most are over.
 NEARLY_EQUAL: Final = sql(
     "SELECT m.id FROM (SELECT seq, id, sentence FROM oort_memories WHERE frame = :frame ORDER BY seq DESC LIMIT 8) m "

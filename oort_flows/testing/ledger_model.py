@@ -91,6 +91,11 @@ class PlainLedger:
         """Close a version on the second clock."""
         self.versions[self.versions.index(old)] = replace(old, closed_at=now, closing=closing)
 
+    def date_closings(self, versions: Iterable[PlainVersion], now: datetime) -> None:
+        """Let versions that were just closed be closed at *now*."""
+        closed = {(version.id, version.version) for version in versions}
+        self.versions = [replace(v, closed_at=now) if (v.id, v.version) in closed else v for v in self.versions]
+
     def append(self, version: PlainVersion) -> None:
         """Add a version."""
         self.versions.append(version)
@@ -164,6 +169,8 @@ class PlainHandle:
         for version in pieces:
             self._ledger.close(version, "corrected", at)
         fact = self._declare(new, old.space, old.project)
+        # One write has one time: that of the closings is as late as that of the memory they make room for.
+        self._ledger.date_closings(pieces, self._ledger.now())
         for number, piece in enumerate(pieces[1:] if fact.outcome != "reinforced" else [], 2):
             told = self._ledger.last(fact.id)
             times: dict[str, Any] = {"valid_from": piece.valid_from, "valid_to": piece.valid_to, "ending": piece.ending}
