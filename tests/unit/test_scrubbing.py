@@ -37,6 +37,8 @@ KEY_BLOCKS = [
     f"{BEGIN}\nMIIE...\n{END}",
     f"{BEGIN}\n{KEY_LINE[:20]}[...]\n{END}",
     f"{BEGIN}\n{KEY_LINE}...(cut)\n{END}",
+    f"{BEGIN}\n" + f"{KEY_LINE}\n" * 100 + END,
+    f"{BEGIN}' + LINE_END + '{KEY_LINE}' + LINE_END + '{END}",
     f"{BEGIN}\n# made up\n{KEY_LINE}\n{END}",
     f"{BEGIN}\n-----snip-----\n{KEY_LINE}\n{END}",
     f"{BEGIN}\n{KEY_LINE}\n{END[:12]}",
