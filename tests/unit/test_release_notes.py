@@ -347,7 +347,7 @@ def test_links_and_names_in_subjects_are_code(repository: Path, subject: str, it
         ("\x1b]8;;https://x.example\x1b\\link\x1b]8;;\x07 here", "link here"),
         ("\x1b]0;never ended", "]0;never ended"),
         ("\x1bcreset\x1b7", "reset"),
-        ("word " * 60, "word " * 39 + "word…"),
+        ("words " * 60, "words " * 32 + "words…"),
         ("a\tb\u2028c\x00d", "a b cd"),
         ("one\u202etwo\u200f", "onetwo"),
         ("lone \ud800 half", "lone ? half"),
