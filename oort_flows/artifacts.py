@@ -268,7 +268,8 @@ def _publish(kind: str, *names: str, markdown: str | None = None, table: Any = N
     if runtime.flow_run.id is None and runtime.task_run.id is None:
         return
     words = ("oort", kind, str(runtime.flow_run.flow_name or "task"), *names)
-    key = re.sub(r"[^a-z0-9]+", "-", scrub(" ".join(words)).lower())[:80].strip("-")
+    slugs = dict.fromkeys(re.sub(r"[^a-z0-9]+", "-", scrub(word).lower()).strip("-") for word in words)
+    key = "-".join(filter(None, slugs))[:80].strip("-")
     description = scrub(description)
     try:
         # Prefect's dispatch would look at the running task, which may be async while this thread is not.
