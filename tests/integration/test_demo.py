@@ -164,7 +164,7 @@ def test_artifacts_show_what_was_read_chosen_written_and_remembered(repository: 
     done, _, _ = run(repository, data)
     with get_client(sync_client=True) as client:
         found = {a.key: a.data for a in client.read_artifacts() if str(a.flow_run_id) == done.flow_run}
-    kinds = ("grounded", "brief", "commit-release-notes", "folded", "memory")
+    kinds = ("grounded", "brief", "commit", "folded", "memory")
     assert set(found) == {f"oort-{kind}-release-notes" for kind in kinds}
     assert str(done.run.commit) in str(found["oort-commit-release-notes"])
     assert "Group the commits as /memories/conventions.md says." in str(found["oort-brief-release-notes"])
