@@ -17,11 +17,11 @@ from oort_flows.errors import InvalidInputError
 from oort_flows.ledger.vocabulary import Vocabulary
 from oort_flows.models.clocks import OPEN, as_instant, to_micros
 from oort_flows.models.memories import Cardinality, MemoryType
-from oort_flows.scrubbing import marker, scrub
+from oort_flows.scrubbing import marker, scrub, scrub_all
 from oort_flows.storage.folding import digest, name_key, sentence_keys, value_key
 from oort_flows.storage.indexes import Terms, pack, scope_of, terms_of
 
-__all__ = ["MAX_TEXT", "Draft", "Place", "checked_text", "draft_of", "slot_of"]
+__all__ = ["MAX_TEXT", "Draft", "Place", "check_times", "checked_text", "draft_of", "folded", "slot_of"]
 
 MAX_TEXT: Final = 1_048_576
 """Most bytes (UTF-8) of a text; a memory is a sentence, and whole documents belong into file memory."""
@@ -50,11 +50,11 @@ class Draft:
         The slot it fills, and whether that holds one value at a time.
     valid_from:
         ``None`` means the time of recording.
-    said:
-        Stands for everything that was said, for telling a repeated operation from another one.
+    spoken:
+        Everything that was said, times that were left out aside.
     """
 
-    columns: Mapping[str, Any]
+    columns: dict[str, Any]
     terms: Terms
     slot: bytes | None
     kind: Cardinality
@@ -62,7 +62,12 @@ class Draft:
     valid_to: int
     expires_at: int
     pinned: bool
-    said: bytes
+    spoken: tuple[object, ...]
+
+    @property
+    def said(self) -> bytes:
+        """Stands for everything that was said, for telling a repeated operation from another one."""
+        return digest(repr(self.spoken))
 
 
 def slot_of(place: Place, subject: str | None, attribute: str | None) -> bytes | None:
@@ -104,55 +109,67 @@ def draft_of(
     InvalidInputError
         If any of it is unusable; the message names the field.
     """
-    kind_of_memory = _type(type)
-    said = {
+    memory_type = _type(type)
+    raw = {
         "subject": _field(subject, "subject"),
         "attribute": _field(attribute, "attribute"),
-        "value": None if value is None else checked_text(value, "value", _MAX_FIELD),
+        "value": _field(value, "value"),
         "source": _field(source, "source"),
         "speaker": _field(speaker, "speaker"),
-        "context": None if context is None else scrub(checked_text(context, "context")),
+        "context": None if context is None else checked_text(context, "context"),
         "reason": _field(reason, "reason"),
         "expert": _field(expert, "expert"),
     }
-    if kind_of_memory is MemoryType.JUDGMENT and not (said["reason"] and said["expert"]):
-        raise InvalidInputError("reason" if not said["reason"] else "expert", "must be given for a judgment")
-    given_text = checked_text(text, "text")
-    plain = scrub(given_text)
-    if said["value"] is not None:
-        said["value"] = _scrubbed_value(said["value"], said["attribute"], given_text, plain)
-    if not any(char.isalnum() or unicodedata.category(char)[0] == "S" for char in plain):
-        raise InvalidInputError("text", "must hold a letter, a digit or a symbol")
-    if said["attribute"] is not None and said["subject"] is None:
-        raise InvalidInputError("subject", "must be given where an attribute is")
+    _check_fields(memory_type, raw)
+    plain, fields = _scrubbed(checked_text(text, "text"), raw)
     start, stop, expiry = _times(valid_from, valid_to, expires_at, zone)
     if not isinstance(pinned, bool):
         raise InvalidInputError("pinned", "must be true or false")
-    kind = vocabulary.chosen(cardinality, said["attribute"])
-    slot = slot_of(place, said["subject"], said["attribute"])
+    kind = vocabulary.chosen(cardinality, fields["attribute"])
+    columns, terms = folded(place, memory_type, plain, fields)
+    columns["cardinality"] = kind
+    columns["provenance"] = json.dumps(dict(provenance), sort_keys=True) if provenance else None
+    columns["origin"] = json.dumps(origin) if origin else None
+    spoken = (operation, place, memory_type, plain, *fields.values(), start, stop, expiry, pinned, cardinality)
+    slot = slot_of(place, fields["subject"], fields["attribute"])
+    return Draft(columns, terms, slot, kind, start, stop, expiry, pinned, spoken)
+
+
+def folded(place: Place, memory_type: str, text: str, fields: Mapping[str, str | None]) -> tuple[dict[str, Any], Terms]:
+    """
+    Return the columns of a memory that follow from what it says, and what the index is to hold of it.
+
+    Raises
+    ------
+    InvalidInputError
+        If *text* says nothing.
+    """
+    value = fields["value"]
     terms = terms_of(
-        scope_of(place.space, place.project),
-        (plain, said["subject"], said["attribute"], said["value"]),
-        said["context"],
+        scope_of(place.space, place.project), (text, fields["subject"], fields["attribute"], value), fields["context"]
     )
-    sentence, frame = sentence_keys(plain)
+    if not terms[1] and not any(unicodedata.category(char)[0] == "S" for char in text):
+        raise InvalidInputError("text", "must hold a letter, a digit or a symbol")
+    sentence, frame = sentence_keys(text)
     columns = {
-        **said,
+        **fields,
         "space": place.space,
         "project": place.project,
-        "type": kind_of_memory.value,
-        "text": plain,
-        "cardinality": kind,
-        "same": digest(value_key(said["value"] or plain)),
+        "type": str(memory_type),
+        "text": text,
+        "same": digest(value_key(value or text)),
         "frame": digest(place.space, place.project, frame),
-        "sentence": digest(place.space, place.project, kind_of_memory.value, said["expert"], sentence),
-        "provenance": json.dumps(dict(provenance), sort_keys=True) if provenance else None,
-        "origin": json.dumps(origin) if origin else None,
+        "sentence": digest(place.space, place.project, memory_type, fields["expert"], sentence),
         "terms": pack(terms),
     }
-    given = (start if valid_from is not None else None, stop, expiry, pinned, cardinality)
-    said_all = digest(operation, place.space, place.project, kind_of_memory.value, plain, *said.values(), repr(given))
-    return Draft(columns, terms, slot, kind, start, stop, expiry, pinned, said_all)
+    return columns, terms
+
+
+def _check_fields(memory_type: MemoryType, fields: Mapping[str, str | None]) -> None:
+    if memory_type is MemoryType.JUDGMENT and not (fields["reason"] and fields["expert"]):
+        raise InvalidInputError("reason" if not fields["reason"] else "expert", "must be given for a judgment")
+    if fields["attribute"] is not None and fields["subject"] is None:
+        raise InvalidInputError("subject", "must be given where an attribute is")
 
 
 def checked_text(value: object, field: str, limit: int = MAX_TEXT) -> str:
@@ -178,15 +195,26 @@ def checked_text(value: object, field: str, limit: int = MAX_TEXT) -> str:
 
 
 def _field(value: object, field: str) -> str | None:
-    return None if value is None else scrub(checked_text(value, field, _MAX_FIELD))
+    return None if value is None else checked_text(value, field, _MAX_FIELD)
 
 
-def _scrubbed_value(value: str, attribute: str | None, text: str, plain: str) -> str:
-    """Take secrets out of a value: what it is called, or the sentence it stands in, may be what gives it away."""
-    lead = "" if attribute is None else f"{attribute}: "
-    told = scrub(lead + value)
-    told = told[len(lead) :] if told.startswith(lead) else scrub(value)
-    return marker("value") if plain != text and told in text and told not in plain else told
+def _scrubbed(text: str, raw: Mapping[str, str | None]) -> tuple[str, dict[str, str | None]]:
+    """
+    Take secrets out of a text and its fields.
+
+    What a value is called, or the sentence it stands in, may be what gives it away.
+    """
+    given = [name for name in raw if raw[name] is not None]
+    # The lead of a value and the value have to be told apart again.
+    lead = f"{raw['attribute']}: " if raw["attribute"] is not None else ""
+    told = [f"{lead}{raw[name]}" if name == "value" else str(raw[name]) for name in given]
+    plain, *scrubbed = scrub_all([text, *told])
+    fields: dict[str, str | None] = {**raw, **dict(zip(given, scrubbed, strict=True))}
+    value = fields["value"]
+    if value is not None:
+        value = value[len(lead) :] if value.startswith(lead) else scrub(str(raw["value"]))
+        fields["value"] = marker("value") if plain != text and value in text and value not in plain else value
+    return plain, fields
 
 
 def _type(value: object) -> MemoryType:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from oort_flows.calling import in_thread
 from oort_flows.engine.prompts import recall_block
 from oort_flows.errors import InvalidInputError, NotFoundError, StorageError
-from oort_flows.ledger import erasing, handwork, receipts, uses, writing
+from oort_flows.ledger import bulk, erasing, handwork, receipts, uses, writing
 from oort_flows.ledger.drafts import Draft, Place, checked_text, draft_of
 from oort_flows.ledger.explaining import explanation
 from oort_flows.ledger.questions import Question, checked_budget, checked_limit, checked_types, question_of
@@ -22,7 +22,6 @@ from oort_flows.models.clocks import Clock, as_instant, as_utc, to_micros
 from oort_flows.models.memories import (
     Budget,
     Explanation,
-    FactOutcome,
     Hit,
     Memory,
     MemoryType,
@@ -153,7 +152,7 @@ class ScopedLedger:
             context=context,
             pinned=pinned,
         )
-        return self._declare([(draft, self._keyed(key, draft.said))], "remember")[0]
+        return self._declare([(draft, self._keyed(key, draft))], "remember")[0]
 
     def remember_many(self, facts: Iterable[Mapping[str, Any]]) -> Observed:
         """
@@ -169,7 +168,7 @@ class ScopedLedger:
             fields = dict(fact)
             key = fields.pop("key", None)
             draft = self._draft(**fields)
-            drafts.append((draft, self._keyed(key, draft.said)))
+            drafts.append((draft, self._keyed(key, draft)))
         answers = self._declare(drafts, "remember")
         told = tuple(fact for answer in answers for fact in answer.facts)
         duplicate = bool(answers) and all(answer.duplicate for answer in answers)
@@ -217,7 +216,7 @@ class ScopedLedger:
             context=context,
             pinned=pinned,
         )
-        return self._declare([(draft, self._keyed(key, draft.said))], "judge")[0]
+        return self._declare([(draft, self._keyed(key, draft))], "judge")[0]
 
     def correct(
         self,
@@ -492,11 +491,11 @@ class ScopedLedger:
     def _draft(self, **said: Any) -> Draft:
         return draft_of(self._place, self._house.vocabulary, self._house.zone, provenance=self._provenance, **said)
 
-    def _keyed(self, key: object, said: bytes) -> writing.Keyed | None:
+    def _keyed(self, key: object, draft: Draft) -> writing.Keyed | None:
         if key is None:
             return None
         named = scrub(checked_text(key, "key", 1024))
-        return writing.Keyed(named, digest(self._place.space, self._place.project, named), said)
+        return writing.Keyed(named, digest(self._place.space, self._place.project, named), draft.said)
 
     def _declare(self, drafts: list[tuple[Draft, writing.Keyed | None]], kind: str) -> list[Observed]:
         if not drafts:
@@ -504,7 +503,9 @@ class ScopedLedger:
         clock = to_micros(self._house.now())
 
         def work(session: Session) -> list[Observed]:
-            return [_declared(session, draft, keyed, clock, kind) for draft, keyed in drafts]
+            if len(drafts) == 1:
+                return [writing.declare_once(session, *drafts[0], clock, kind)]
+            return bulk.declare_all(session, drafts, clock, kind)
 
         return self._house.database.transact(work, [lock for draft, keyed in drafts for lock in _locks(draft, keyed)])
 
@@ -648,19 +649,6 @@ class Seen:
     def arecall(self, query: str, **arguments: Any) -> Coroutine[Any, Any, Recall]:
         """Do as :meth:`recall` does, in a thread."""
         return in_thread(self.recall, query, **arguments)
-
-
-def _declared(session: Session, draft: Draft, keyed: writing.Keyed | None, clock: int, kind: str) -> Observed:
-    first = writing.repeated_operation(session, keyed)
-    if first is not None:
-        return first
-    operation, fact = writing.declare(session, draft, writing.present(session, clock), kind, keyed=keyed)
-    return writing.answered(session, operation, keyed, observed(fact))
-
-
-def observed(fact: FactOutcome) -> Observed:
-    """Return the answer that tells of one fact."""
-    return Observed(fact.outcome, (fact,))
 
 
 def _locks(draft: Draft, keyed: writing.Keyed | None) -> list[bytes]:

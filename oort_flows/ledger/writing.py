@@ -31,6 +31,7 @@ __all__ = [
     "apply",
     "begin",
     "declare",
+    "declare_once",
     "known_of",
     "link",
     "met",
@@ -116,6 +117,15 @@ def _read_answer(stored: str | None) -> Observed:
     outcome, facts = json.loads(stored or '["nothing", []]')
     told = tuple(FactOutcome(id_, what, tuple(closed), tuple(alone), why) for id_, what, closed, alone, why in facts)
     return Observed(outcome, told, duplicate=True)
+
+
+def declare_once(session: Session, draft: Draft, keyed: Keyed | None, clock: int, kind: str) -> Observed:
+    """Declare *draft*, unless that was done before under its key; then give the first answer."""
+    first = repeated_operation(session, keyed)
+    if first is not None:
+        return first
+    operation, fact = declare(session, draft, present(session, clock), kind, keyed=keyed)
+    return answered(session, operation, keyed, Observed(fact.outcome, (fact,)))
 
 
 def declare(

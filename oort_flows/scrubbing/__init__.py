@@ -6,6 +6,6 @@ the kind only. The words around it stay, and so do commit hashes, UUIDs, digests
 """
 
 from oort_flows.scrubbing.rules import Rule, builtin_rules
-from oort_flows.scrubbing.scrubber import Scrubbed, Scrubber, marker, scrub
+from oort_flows.scrubbing.scrubber import Scrubbed, Scrubber, marker, scrub, scrub_all
 
-__all__ = ["Rule", "Scrubbed", "Scrubber", "builtin_rules", "marker", "scrub"]
+__all__ = ["Rule", "Scrubbed", "Scrubber", "builtin_rules", "marker", "scrub", "scrub_all"]

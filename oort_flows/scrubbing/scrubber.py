@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import add
 from types import MappingProxyType
 from typing import Final
 
@@ -14,9 +15,17 @@ from oort_flows.errors import ConfigurationError, InvalidInputError
 from oort_flows.scrubbing.checks import lower, span_of
 from oort_flows.scrubbing.rules import Keep, Rule, builtin_keeps, builtin_rules
 
-__all__ = ["Scrubbed", "Scrubber", "marker", "scrub"]
+__all__ = ["Scrubbed", "Scrubber", "marker", "scrub", "scrub_all"]
 
 _MAX_PASSES: Final = 16
+_SHORT: Final = 300
+_NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+
+_Near = tuple[str, int, Rule]
+
+
+def _rank(near: _Near) -> int:
+    return near[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,9 @@ class Scrubber:
         self._rules = builtin_rules() if rules is None else _validated(rules)
         self._keeps = builtin_keeps()
         self._near = tuple((literal, rank, rule) for rank, rule in enumerate(self._rules) for literal in rule.near)
+        self._by_pair: dict[str, list[_Near]] = {}
+        for near in self._near:
+            self._by_pair.setdefault(near[0][:2], []).append(near)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -96,29 +108,58 @@ class Scrubber:
         if not isinstance(text, str):
             raise InvalidInputError("text", "must be a string")
         text = str.__str__(text)
+        secrets = self._secrets(text)
+        if not secrets:
+            return Scrubbed(text, _NOTHING)
         found: Counter[str] = Counter()
         # A marker has borders of its own, beside which a secret may show that was glued to another one before.
         for _ in range(_MAX_PASSES):
+            found.update(kind for _, _, kind in secrets)
+            text = _replace(text, secrets)
             secrets = self._secrets(text)
             if not secrets:
                 break
-            found.update(kind for _, _, kind in secrets)
-            text = _replace(text, secrets)
         return Scrubbed(text, MappingProxyType(dict(sorted(found.items()))))
 
-    def _secrets(self, text: str) -> list[tuple[int, int, str]]:
+    def scrub_all(self, texts: Sequence[str]) -> list[str]:
+        """
+        Return each of *texts* with a marker in place of each secret; quicker than one by one where they are short.
+
+        >>> Scrubber().scrub_all(["port", "8100"])
+        ['port', '8100']
+        """
+        suspects = self._suspects(lower("\n".join(texts)))
+        if not suspects:
+            return list(texts)
+        return [self._scrub_suspected(text, suspects) for text in texts]
+
+    def _scrub_suspected(self, text: str, suspects: Iterable[_Near]) -> str:
+        """Return *text* scrubbed, where only *suspects* can be in it."""
+        lowered = lower(text)
+        near = [near for near in suspects if near[0] in lowered]
+        return self.scrub(text).text if near and self._secrets(text, near) else text
+
+    def _secrets(self, text: str, suspects: Iterable[_Near] | None = None) -> list[tuple[int, int, str]]:
         """List the secrets of *text* as (start, end, kind), sorted, none touching the inside of another."""
         lowered = lower(text)
         keeps: list[tuple[int, int]] | None = None
         spans: list[tuple[int, int, int]] = []
-        # Most texts hold few of the literals, and this is the quickest way to find out which.
-        for literal, rank, rule in [near for near in self._near if near[0] in lowered]:
+        for literal, rank, rule in self._suspects(lowered) if suspects is None else suspects:
             for start, end in _matches(rule, literal, text, lowered):
                 if keeps is None:
                     keeps = _kept(self._keeps, text, lowered)
                 if not _begins_inside(keeps, start):
                     spans.append((start, end, rank))
         return [(start, end, self._rules[rank].kind) for start, end, rank in _united(spans)]
+
+    def _suspects(self, lowered: str) -> list[_Near]:
+        """List the rules to try, with the literal to try them at; of a short text only those that its letter pairs allow."""
+        if len(lowered) > _SHORT:
+            return [near for near in self._near if near[0] in lowered]
+        pairs = {*map(add, lowered, lowered[1:]), *lowered}
+        possible = [near for pair in pairs & self._by_pair.keys() for near in self._by_pair[pair]]
+        found = [near for near in possible if near[0] in lowered]
+        return sorted(found, key=_rank) if len(found) > 1 else found
 
 
 def scrub(text: str) -> str:
@@ -137,6 +178,11 @@ def scrub(text: str) -> str:
     'log in with password: [secret: password] (fixed in commit 9f1c2ab)'
     """
     return _default().scrub(text).text
+
+
+def scrub_all(texts: Sequence[str]) -> list[str]:
+    """Return each of *texts* with a marker in place of each secret, by the rules of the package."""
+    return _default().scrub_all(texts)
 
 
 @cache

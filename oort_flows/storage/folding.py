@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -202,20 +202,30 @@ def sentence_keys(text: str) -> tuple[str, str]:
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")
     key: list[str] = []
     frame: list[str] = []
-    for index, raw in enumerate(normal.split()):
-        word = raw.rstrip(_AROUND).lstrip(_BEFORE) or raw
-        if word in _ARTICLES or (word == "a" and index == 0):
+    for raw in normal.split():
+        if raw.isalpha():
+            word, folded = raw, raw.casefold()
+        else:
+            word = raw.rstrip(_AROUND).lstrip(_BEFORE) or raw
+            folded = word.casefold()
+        if word in _ARTICLES or (word == "a" and not key):
             continue
-        folded = word.casefold()
-        spelt = _SPELT_OUT.get(folded) or (f"{folded[:-3]} not" if folded.endswith("n't") else folded)
-        key.append(spelt)
-        if _DIGIT.search(folded):
+        spelt = _spelt_out(folded) if "'" in folded or folded == "cannot" else folded
+        if not folded.isalpha() and _DIGIT.search(folded):
             frame.append("#")
-        elif index and word[0].isupper():
+        elif key and word[0].isupper():
             frame.append("@")
+        elif spelt is folded:
+            if folded not in _NEGATIONS:
+                frame.append(folded)
         else:
             frame += [part for part in spelt.split() if part not in _NEGATIONS]
+        key.append(spelt)
     return " ".join(key), " ".join(frame)
+
+
+def _spelt_out(word: str) -> str:
+    return _SPELT_OUT.get(word) or (f"{word[:-3]} not" if word.endswith("n't") else word)
 
 
 _DIGIT: Final = re.compile(r"\d")
@@ -231,7 +241,8 @@ def value_key(value: str) -> str:
     >>> value_key(" New  York ") == value_key("new york")
     True
     """
-    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    folded = value.lower() if value.isascii() else unicodedata.normalize("NFKC", value).casefold()
+    return " ".join(folded.split())
 
 
 name_key = value_key
@@ -240,17 +251,7 @@ name_key = value_key
 
 def digest(*parts: str | None) -> bytes:
     """Return 16 bytes that stand for *parts*; no two lists of parts have the same, wherever a separator stands."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        if part is None:
-            hashed.update(b"\xff")
-        else:
-            raw = part.encode("utf-8", "surrogatepass")
-            hashed.update(b"%d:" % len(raw))
-            hashed.update(raw)
-    return hashed.digest()
-
-
-def joined(items: Iterable[str]) -> str:
-    """Return tokens as the one string that the index is given."""
-    return " ".join(items)
+    raw = [b"\xff" if part is None else part.encode("utf-8", "surrogatepass") for part in parts]
+    # Lengths first: what follows can be cut in one way only. No text is encoded with the byte that stands for none.
+    lengths = ",".join([str(len(piece)) for piece in raw])
+    return hashlib.blake2b(b"%b:%b" % (lengths.encode(), b"".join(raw)), digest_size=16).digest()

@@ -10,13 +10,25 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from oort_flows.storage.folding import digest, tokens
 from oort_flows.storage.sessions import Session, Statement, sql
 
-__all__ = ["Candidate", "Terms", "Wanted", "add", "candidates", "pack", "scope_of", "take_out", "terms_of", "unpack"]
+__all__ = [
+    "Candidate",
+    "Terms",
+    "Wanted",
+    "add",
+    "add_many",
+    "candidates",
+    "pack",
+    "scope_of",
+    "take_out",
+    "terms_of",
+    "unpack",
+]
 
 Terms = tuple[str, str, str]
 """Where a memory belongs, the tokens of the fact, and those of its context; tokens are joined by spaces."""
@@ -24,6 +36,7 @@ Terms = tuple[str, str, str]
 Candidate = tuple[int, bytes, str | None, str | None, str | None]
 """The row of a memory, its packed terms, and its subject, attribute and value."""
 
+_WORTH: Final = 256
 _MOST: Final = 20_000
 """Tokens of one text that are indexed; beyond lies no sentence but a document."""
 
@@ -40,6 +53,7 @@ _TAKE_OUT: Final = {
 }
 
 
+@lru_cache(maxsize=256)
 def scope_of(space: str, project: str | None) -> str:
     """Return the token that stands for a space and project in the index; no text has such a token."""
     return "§" + digest(space, project).hex()
@@ -47,26 +61,32 @@ def scope_of(space: str, project: str | None) -> str:
 
 def terms_of(scope: str, fact: Iterable[str | None], context: str | None) -> Terms:
     """Return what the index is to hold of a memory: the tokens of all parts of *fact*, each part once."""
-    found: list[str] = []
-    for part in dict.fromkeys(part for part in fact if part):
-        found += tokens(part)
+    # No token goes across a line.
+    found = tokens("\n".join(dict.fromkeys(part for part in fact if part)))
     return scope, " ".join(found[:_MOST]), " ".join(tokens(context)[:_MOST]) if context else ""
 
 
 def pack(terms: Terms) -> bytes:
-    """Return *terms* compressed, to be kept beside the row."""
-    return zlib.compress("\n".join(terms).encode(), 1)
+    """Return *terms* as bytes, to be kept beside the row; compressed, where that is worth it."""
+    plain = "\n".join(terms).encode()
+    return b"=" + plain if len(plain) < _WORTH else b"z" + zlib.compress(plain, 1)
 
 
 def unpack(packed: bytes) -> Terms:
     """Return what :func:`pack` was given."""
-    scope, fact, context = zlib.decompress(packed).decode().split("\n")
+    plain = packed[1:] if packed[:1] == b"=" else zlib.decompress(packed[1:])
+    scope, fact, context = plain.decode().split("\n")
     return scope, fact, context
 
 
 def add(session: Session, memory: int, terms: Terms) -> None:
     """Put a memory into the index."""
     session.run(_ADD[session.dialect], _arguments(session, memory, terms))
+
+
+def add_many(session: Session, rows: Iterable[tuple[int, Terms]]) -> None:
+    """Put memories into the index."""
+    session.run_many(_ADD[session.dialect], [_arguments(session, memory, terms) for memory, terms in rows])
 
 
 def take_out(session: Session, memory: int, terms: Terms) -> None:

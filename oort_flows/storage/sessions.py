@@ -8,8 +8,9 @@ SQLAlchemy's would cost more than the write itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final, Protocol
 
 __all__ = ["Session", "Statement", "sql"]
@@ -21,11 +22,21 @@ _ARGUMENT: Final = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 class Statement:
     """One statement in the spelling of both drivers; ``LIST(column)`` is the values of a column, joined by commas."""
 
-    __slots__ = ("postgresql", "sqlite")
+    __slots__ = ("in_order", "postgresql", "sqlite", "values")
 
     def __init__(self, text: str) -> None:
         self.sqlite = _LIST.sub(r"group_concat(\1)", text)
+        names = _ARGUMENT.findall(self.sqlite)
+        # By place instead of by name: half the cost of handing over many rows.
+        self.in_order = _ARGUMENT.sub("?", self.sqlite)
+        self.values: Callable[[Mapping[str, Any]], tuple[Any, ...]] = _by_name(names)
         self.postgresql = _ARGUMENT.sub(r"%(\1)s", _LIST.sub(r"string_agg(\1, ',')", text).replace("%", "%%"))
+
+
+def _by_name(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda row: tuple(row[name] for name in names)
 
 
 @lru_cache(maxsize=512)
@@ -66,8 +77,12 @@ class Session:
 
     def run_many(self, statement: Statement, arguments: Sequence[Mapping[str, Any]]) -> None:
         """Carry out *statement* once for each of *arguments*."""
-        if arguments:
-            self._cursor.executemany(self._text(statement), arguments)
+        if not arguments:
+            return
+        if self.dialect == "sqlite":
+            self._cursor.executemany(statement.in_order, map(statement.values, arguments))
+        else:
+            self._cursor.executemany(statement.postgresql, arguments)
 
     def all(self, statement: Statement, arguments: Mapping[str, Any] | None = None) -> list[Any]:
         """Return all rows of *statement*."""

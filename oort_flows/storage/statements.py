@@ -58,6 +58,11 @@ NEARLY_EQUAL: Final = sql(
     "WHERE m.sentence <> :sentence ORDER BY m.seq"
 )
 
+NEWEST_OF_FRAME: Final = sql(
+    f"SELECT m.id, m.sentence, EXISTS (SELECT 1 FROM oort_versions v WHERE v.memory = m.seq AND v.closed_at = {OPEN} "
+    "AND v.until > :now) FROM oort_memories m WHERE m.frame = :frame ORDER BY m.seq DESC LIMIT 8"
+)
+
 # Writing ---------------------------------------------------------------------------------------------------------------
 
 ADD_MEMORY: Final = sql(
@@ -70,6 +75,13 @@ ADD_VERSION: Final = sql(
     "INSERT INTO oort_versions (memory, version, slot, single, valid_from, valid_to, expires_at, until, ending, "
     "recorded_at, closed_at, closing, opened_by, closed_by) VALUES (:memory, :version, :slot, :single, :valid_from, "
     ":valid_to, :expires_at, :until, :ending, :recorded_at, :closed_at, :closing, :opened_by, :closed_by)"
+)
+ADD_NUMBERED_OPERATION: Final = sql("INSERT INTO oort_operations (seq, at, kind, space) VALUES (:seq, :at, :kind, :space)")
+ADD_NUMBERED_MEMORY: Final = sql(
+    "INSERT INTO oort_memories (seq, id, space, project, type, text, subject, attribute, value, cardinality, same, frame, "
+    "sentence, reason, expert, source, speaker, context, provenance, origin, terms) VALUES (:seq, :id, :space, :project, "
+    ":type, :text, :subject, :attribute, :value, :cardinality, :same, :frame, :sentence, :reason, :expert, :source, "
+    ":speaker, :context, :provenance, :origin, :terms)"
 )
 CLOSE_VERSION: Final = sql(
     "UPDATE oort_versions SET closed_at = :at, closing = :closing, closed_by = :operation "
@@ -125,6 +137,27 @@ KNOWN_THEN: Final = f"{KNOWN} AND v.recorded_at < v.until AND v.valid_from < v.c
 HELD: Final = "v.until > :t0 AND v.valid_from < :t1"
 """What was ever said to hold at some time from t0 to before t1."""
 EVER: Final = "1 = 1"
+
+
+@cache
+def known(column: str, count: int) -> Statement:
+    """Return the statement that tells which of *count* slots, sentences or frames are taken."""
+    names = ", ".join(f":d{number}" for number in range(count))
+    if column == "slot":
+        return sql(f"SELECT DISTINCT slot FROM oort_versions WHERE slot IN ({names}) AND closed_at = {OPEN}")
+    return sql(f"SELECT DISTINCT {column} FROM oort_memories WHERE {column} IN ({names})")
+
+
+NUMBERS: Final = {
+    "sqlite": {
+        table: sql(f"SELECT coalesce(max(seq), 0) + 1 FROM {table}") for table in ("oort_memories", "oort_operations")
+    },
+    "postgresql": {
+        table: sql(f"SELECT nextval(pg_get_serial_sequence('{table}', 'seq')) FROM generate_series(1, :count)")
+        for table in ("oort_memories", "oort_operations")
+    },
+}
+"""The next number of a table; on PostgreSQL as many as are wanted."""
 
 
 @cache
