@@ -31,7 +31,8 @@ class IsolatedRun(_Value):
     ----------
     status:
         ``landed``: its changes are merged. ``unchanged``: it changed nothing. ``in_place``: there was no Git work tree, so
-        it ran where it was called. ``declined``: it returned a state that says so, nothing landed. ``failed``: see the error.
+        it ran where it was called. ``declined``: it returned a state that says so, nothing landed. ``failed``: see the
+        error.
     value:
         What the step returned.
     summary:

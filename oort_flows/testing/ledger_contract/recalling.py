@@ -283,10 +283,10 @@ class RecallRules(LedgerPlace):
         question = "in which harbour lies the ship that Runa sails on"
         siv = self.handle()
         self.tell(siv, "Bergen", "harbour", subject="Kittiwake", text="The Kittiwake lies in Bergen.")
-        link = {"attribute": "sails on", "subject": "Runa", "text": "Runa sails on the Kittiwake."}
-        self.tell(self.handle("otso"), "Kittiwake", **link)
+        says = "Runa sails on the Kittiwake."
+        self.tell(self.handle("otso"), "Kittiwake", "sails on", subject="Runa", text=says)
         assert siv.recall(question, mode="current").hits == ()
-        memory = self.tell(siv, "Kittiwake", **link)
+        memory = self.tell(siv, "Kittiwake", "sails on", subject="Runa", text=says)
         assert siv.recall(question, mode="current").hits[0].memory.value == "Bergen"
         lark = self.handle(project="lark")
         self.tell(lark, "Auk", "sails on", subject="Runa", text="Runa sails on the Auk.")
