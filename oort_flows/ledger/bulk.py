@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from oort_flows.ledger.drafts import Draft, check_times
 from oort_flows.ledger.writing import Keyed, declare_once, present
@@ -20,7 +20,9 @@ from oort_flows.storage import statements as st
 from oort_flows.storage.identifiers import new_ids
 from oort_flows.storage.sessions import Session
 
-__all__ = ["declare_all", "numbers"]
+T = TypeVar("T")
+
+__all__ = ["chunks", "declare_all", "numbers"]
 
 _CHUNK: Final = 500
 _NEAR: Final = 8
@@ -146,15 +148,15 @@ def _version(row: int, operation: int, draft: Draft, now: int) -> dict[str, Any]
 def _taken(session: Session, column: str, digests: Iterable[bytes]) -> set[bytes]:
     """Return those of *digests* that a believed version, or a memory, has."""
     found: set[bytes] = set()
-    for chunk in _chunks(list(digests)):
+    for chunk in chunks(list(digests)):
         given = {f"d{number}": digest for number, digest in enumerate(chunk)}
         found.update(bytes(row[0]) for row in session.all(st.known(column, len(chunk)), given))
     return found
 
 
-def _chunks(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """Cut into pieces of one size, the last filled up, so that few different statements are made."""
-    for start in range(0, len(digests), _CHUNK):
-        chunk = digests[start : start + _CHUNK]
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut into pieces of few sizes, the last filled up, so that few different statements are made."""
+    for start in range(0, len(values), _CHUNK):
+        chunk = values[start : start + _CHUNK]
         size = next(size for size in (8, 64, _CHUNK) if len(chunk) <= size)
         yield [*chunk, *[chunk[-1]] * (size - len(chunk))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from oort_flows.engine.recall import Match, Query, bridges, entities, query_of, ranked, words_of
@@ -73,7 +73,7 @@ def find(session: Session, grant: Grant, question: Question, filters: Filters, l
 
     In a history, *limit* counts the memories that a search finds; a slot is returned whole.
     """
-    when = replace(_when(question, now), types=filters.types)
+    when = _when(question, now, filters.types)
     history = question.mode == "history"
     if filters.subject is not None and filters.attribute is not None:
         found = [Found(row, 1.0, _SLOT) for row in _slot_rows(session, grant, filters, when)]
@@ -105,24 +105,24 @@ def latest(rows: Sequence[Stored]) -> Stored:
     return max(rows, key=lambda row: (row.closed_at == OPEN, row.valid_from if row.closed_at == OPEN else 0, row.version))
 
 
-def _when(question: Question, now: int) -> _When:
+def _when(question: Question, now: int, types: tuple[str, ...]) -> _When:
     if question.mode == "current":
-        return _When(st.BELIEVED, {"t0": now, "t1": now + 1}, Asked(now, now + 1))
+        return _When(st.BELIEVED, {"t0": now, "t1": now + 1}, Asked(now, now + 1), types)
     if question.mode == "history":
         if question.world is None:
-            return _When(st.EVER, {}, None)
+            return _When(st.EVER, {}, None, types)
         t0, t1 = span_of(question.world)
-        return _When(st.HELD, {"t0": t0, "t1": t1}, None)
+        return _When(st.HELD, {"t0": t0, "t1": t1}, None, types)
     if question.known is None:
         t0, t1 = span_of(question.world) if question.world is not None else (now, now + 1)
-        return _When(st.BELIEVED, {"t0": t0, "t1": t1}, Asked(t0, t1))
+        return _When(st.BELIEVED, {"t0": t0, "t1": t1}, Asked(t0, t1), types)
     k0, k1 = span_of(question.known)
     if question.world is None:
         times = {"t0": k0, "t1": k1, "k0": k0, "k1": k1}
-        return _When(st.KNOWN_THEN, times, Asked(k0, k1, k0, k1, together=True))
+        return _When(st.KNOWN_THEN, times, Asked(k0, k1, k0, k1, together=True), types)
     t0, t1 = span_of(question.world)
     times = {"t0": t0, "t1": t1, "k0": k0, "k1": k1}
-    return _When(st.KNOWN, times, Asked(t0, t1, k0, k1))
+    return _When(st.KNOWN, times, Asked(t0, t1, k0, k1), types)
 
 
 def _slot_rows(session: Session, grant: Grant, filters: Filters, when: _When) -> list[Stored]:

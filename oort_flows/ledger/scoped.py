@@ -30,7 +30,7 @@ from oort_flows.models.memories import (
     Recall,
     Space,
 )
-from oort_flows.scrubbing import scrub
+from oort_flows.scrubbing import scrub, scrub_all
 from oort_flows.storage.databases import Database
 from oort_flows.storage.folding import digest
 from oort_flows.storage.grants import Grant
@@ -538,11 +538,11 @@ class ScopedLedger:
         return writing.present(session, to_micros(self._house.now()))
 
     def _filters(self, subject: object, attribute: object, types: object) -> Filters:
-        return Filters(
-            None if subject is None else scrub(checked_text(subject, "subject")),
-            None if attribute is None else scrub(checked_text(attribute, "attribute")),
-            checked_types(types),
-        )
+        named = {"subject": subject, "attribute": attribute}
+        given = {name: checked_text(value, name) for name, value in named.items() if value is not None}
+        # What is stored is scrubbed, so what it is looked up by has to be too.
+        clean = dict(zip(given, scrub_all(list(given.values())), strict=True)) if given else {}
+        return Filters(clean.get("subject"), clean.get("attribute"), checked_types(types))
 
     def _recall(
         self, question: Question, filters: Filters, limit: int | None, budget: Budget | None

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from oort_flows.errors import ConflictError, InvalidInputError, OortError
-from oort_flows.ledger.drafts import Place, slot_of
+from oort_flows.ledger.bulk import chunks, numbers
+from oort_flows.ledger.drafts import Place, folded, slot_of
 from oort_flows.models.clocks import OPEN, as_utc, from_micros, to_micros
 from oort_flows.models.memories import MemoryType, Space, Status, Transferred
 from oort_flows.storage import indexes
 from oort_flows.storage import statements as st
-from oort_flows.storage.folding import digest, sentence_keys, value_key
 from oort_flows.storage.identifiers import is_id
 from oort_flows.storage.sessions import Session, sql
 
@@ -30,6 +30,7 @@ _COLUMNS: Final = (
     "id", "space", "project", "type", "text", "subject", "attribute", "value", "cardinality", "reason", "expert", "source",
     "speaker", "context", "provenance", "origin",
 )  # fmt: skip
+_FIELDS: Final = ("subject", "attribute", "value", "source", "speaker", "context", "reason", "expert")
 _TIMES: Final = ("valid_from", "valid_to", "expires_at", "recorded_at", "closed_at")
 _STANDING: Final = ("confirmations", "last_confirmed_at", "used", "last_used_at", "pinned", "importance", "tier")
 
@@ -43,7 +44,6 @@ _STANDING_OF = sql(f"SELECT {', '.join(_STANDING)} FROM oort_standing WHERE memo
 _OLDER = sql(
     "SELECT x.id, l.kind FROM oort_links l JOIN oort_memories x ON x.seq = l.older WHERE l.newer = :memory ORDER BY x.id"
 )
-_SEQ_OF = sql("SELECT seq FROM oort_memories WHERE id = :id")
 _KNOWN_VERSIONS = sql("SELECT version, closed_at FROM oort_versions WHERE memory = :memory")
 _ADD_STANDING = sql(
     f"INSERT INTO oort_standing (memory, {', '.join(_STANDING)}) VALUES (:memory, {', '.join(':' + n for n in _STANDING)})"
@@ -90,37 +90,40 @@ def records(source: str | Path | IO[str]) -> list[dict[str, Any]]:
 
 
 def import_(session: Session, found: Sequence[dict[str, Any]], clock: int) -> Transferred:
-    """Write what is not here yet."""
-    added = extended = unchanged = 0
-    operation: int | None = None
-    for record in found:
-        row = session.one(_SEQ_OF, {"id": record["id"]})
-        if row is not None:
-            known = dict(session.all(_KNOWN_VERSIONS, {"memory": row[0]}))
-            if all(known.get(v["version"]) == v["closed_at"] for v in record["versions"]):
-                unchanged += 1
-                continue
-        if operation is None:
-            operation = session.added(
-                st.ADD_OPERATION,
-                {"at": clock, "kind": "import", "space": None, "named": None, "key": None, "digest": None, "note": None},
-            )
-        try:
-            if row is None:
-                _add(session, record, operation)
-                added += 1
-            else:
-                _extend(session, int(row[0]), known, record, operation)
-                extended += 1
-        except OortError:
-            raise
-        except Exception as error:
-            if "oort_versions_overlap" in str(error):
-                raise ConflictError("a memory of the import contradicts what is known here at the same time") from error
-            raise
-    for record in found:
-        _link(session, record, operation)
-    return Transferred(added, extended, unchanged)
+    """Write what is not here yet, in one operation."""
+    rows = _rows_of(session, [record["id"] for record in found])
+    fresh = list({record["id"]: record for record in found if record["id"] not in rows}.values())
+    grown = [record for record in found if record["id"] in rows and not _is_here(session, rows[record["id"]], record)]
+    if not fresh and not grown:
+        return Transferred(unchanged=len(found))
+    (operation,) = numbers(session, "oort_operations", 1)
+    session.run(st.ADD_NUMBERED_OPERATION, {"seq": operation, "at": clock, "kind": "import", "space": None})
+    try:
+        rows |= _add(session, fresh, operation)
+        for record in grown:
+            _extend(session, rows[record["id"]], record, operation)
+    except OortError:
+        raise
+    except Exception as error:
+        if "oort_versions_overlap" in str(error):
+            raise ConflictError("a memory of the import contradicts what is known here at the same time") from error
+        raise
+    _link(session, [*fresh, *grown], rows, operation)
+    return Transferred(len(fresh), len(grown), len(found) - len(fresh) - len(grown))
+
+
+def _rows_of(session: Session, ids: Sequence[str]) -> dict[str, int]:
+    """Return the rows of those memories that are here."""
+    rows: dict[str, int] = {}
+    for chunk in chunks(ids):
+        given = {f"d{number}": id_ for number, id_ in enumerate(chunk)}
+        rows.update(session.all(st.rows_of_ids(len(chunk)), given))
+    return rows
+
+
+def _is_here(session: Session, memory: int, record: dict[str, Any]) -> bool:
+    known = dict(session.all(_KNOWN_VERSIONS, {"memory": memory}))
+    return all(known.get(version["version"]) == version["closed_at"] for version in record["versions"])
 
 
 def _record(session: Session, memory: int, plain: dict[str, Any]) -> dict[str, Any]:
@@ -181,32 +184,29 @@ def _checked(line: str, number: int) -> dict[str, Any]:
         raise InvalidInputError("source", f"line {number} is no record of {_FORMAT}") from error
 
 
-def _add(session: Session, record: dict[str, Any], operation: int) -> None:
-    place = Place(record["space"], record["project"])
-    terms = indexes.terms_of(
-        indexes.scope_of(place.space, place.project),
-        (record["text"], record["subject"], record["attribute"], record["value"]),
-        record["context"],
-    )
-    columns = {name: record[name] for name in _COLUMNS}
-    sentence, frame = sentence_keys(record["text"])
-    memory = session.added(
-        st.ADD_MEMORY,
-        {
-            **columns,
-            "provenance": json.dumps(record["provenance"], sort_keys=True) if record["provenance"] else None,
-            "origin": json.dumps(record["origin"]) if record["origin"] else None,
-            "same": digest(value_key(record["value"] or record["text"])),
-            "frame": digest(place.space, place.project, frame),
-            "sentence": digest(place.space, place.project, record["type"], record["expert"], sentence),
-            "terms": indexes.pack(terms),
-        },
-    )
-    for version in record["versions"]:
-        _add_version(session, memory, record, version, operation)
-    indexes.add(session, memory, terms)
-    if record.get("standing"):
-        session.run(_ADD_STANDING, {"memory": memory, **_standing(record["standing"])})
+def _add(session: Session, fresh: Sequence[dict[str, Any]], operation: int) -> dict[str, int]:
+    """Write memories that are not here yet, and return their rows."""
+    if not fresh:
+        return {}
+    rows = numbers(session, "oort_memories", len(fresh))
+    columns, terms = [], []
+    for row, record in zip(rows, fresh, strict=True):
+        place = Place(record["space"], record["project"])
+        told, indexed = folded(place, record["type"], record["text"], {name: record[name] for name in _FIELDS})
+        told |= {name: record[name] for name in ("id", "cardinality")}
+        told["seq"] = row
+        told["provenance"] = json.dumps(record["provenance"], sort_keys=True) if record["provenance"] else None
+        told["origin"] = json.dumps(record["origin"]) if record["origin"] else None
+        columns.append(told)
+        terms.append(indexed)
+    session.run_many(st.ADD_NUMBERED_MEMORY, columns)
+    added = list(zip(rows, fresh, strict=True))
+    versions = [_version(row, record, version, operation) for row, record in added for version in record["versions"]]
+    session.run_many(st.ADD_VERSION, versions)
+    indexes.add_many(session, zip(rows, terms, strict=True))
+    standing = [{"memory": row, **_standing(record["standing"])} for row, record in added if record.get("standing")]
+    session.run_many(_ADD_STANDING, standing)
+    return {record["id"]: row for row, record in added}
 
 
 def _standing(told: dict[str, Any]) -> dict[str, Any]:
@@ -217,28 +217,25 @@ def _standing(told: dict[str, Any]) -> dict[str, Any]:
     return {**{name: told[name] for name in _STANDING}, **times, "pinned": int(told["pinned"])}
 
 
-def _add_version(session: Session, memory: int, record: dict[str, Any], version: dict[str, Any], operation: int) -> None:
-    slot = slot_of(Place(record["space"], record["project"]), record["subject"], record["attribute"])
-    session.run(
-        st.ADD_VERSION,
-        {
-            **{name: version[name] for name in ("version", *_TIMES, "ending", "closing")},
-            "memory": memory,
-            "slot": slot,
-            "single": int(record["cardinality"] != "many"),
-            "until": min(version["valid_to"], version["expires_at"]),
-            "opened_by": operation,
-            "closed_by": None if version["closing"] is None else operation,
-        },
-    )
+def _version(memory: int, record: dict[str, Any], version: dict[str, Any], operation: int) -> dict[str, Any]:
+    return {
+        **{name: version[name] for name in ("version", *_TIMES, "ending", "closing")},
+        "memory": memory,
+        "slot": slot_of(Place(record["space"], record["project"]), record["subject"], record["attribute"]),
+        "single": int(record["cardinality"] != "many"),
+        "until": min(version["valid_to"], version["expires_at"]),
+        "opened_by": operation,
+        "closed_by": None if version["closing"] is None else operation,
+    }
 
 
-def _extend(session: Session, memory: int, known: dict[int, int], record: dict[str, Any], operation: int) -> None:
+def _extend(session: Session, memory: int, record: dict[str, Any], operation: int) -> None:
     """Close versions that were closed since, and append those that came since; anything else is a contradiction."""
+    known = dict(session.all(_KNOWN_VERSIONS, {"memory": memory}))
     for version in sorted(record["versions"], key=lambda v: (v["recorded_at"], v["version"])):
         closed_at = known.get(version["version"])
         if closed_at is None:
-            _add_version(session, memory, record, version, operation)
+            session.run(st.ADD_VERSION, _version(memory, record, version, operation))
         elif closed_at == OPEN and version["closed_at"] != OPEN:
             session.run(
                 st.CLOSE_VERSION,
@@ -254,11 +251,15 @@ def _extend(session: Session, memory: int, known: dict[int, int], record: dict[s
             raise ConflictError("a memory of the import went another way here")
 
 
-def _link(session: Session, record: dict[str, Any], operation: int | None) -> None:
-    if operation is None or not record.get("supersedes"):
-        return
-    newer = session.one(_SEQ_OF, {"id": record["id"]})
-    for older in record["supersedes"]:
-        row = session.one(_SEQ_OF, {"id": older["id"]})
-        if newer is not None and row is not None:
-            session.run(st.ADD_LINK, {"newer": newer[0], "older": row[0], "kind": older["kind"], "operation": operation})
+def _link(session: Session, found: Sequence[dict[str, Any]], rows: dict[str, int], operation: int) -> None:
+    """Write down what replaced what, where both are here."""
+    told = [(record["id"], link) for record in found for link in record.get("supersedes") or ()]
+    rows = rows | _rows_of(session, [link["id"] for _, link in told if link["id"] not in rows])
+    session.run_many(
+        st.ADD_LINK,
+        [
+            {"newer": rows[newer], "older": rows[link["id"]], "kind": link["kind"], "operation": operation}
+            for newer, link in told
+            if link["id"] in rows
+        ],
+    )

@@ -87,6 +87,7 @@ class Scrubber:
         self._rules = builtin_rules() if rules is None else _validated(rules)
         self._keeps = builtin_keeps()
         self._near = tuple((literal, rank, rule) for rank, rule in enumerate(self._rules) for literal in rule.near)
+        self._has_single = any(len(near[0]) == 1 for near in self._near)
         self._by_pair: dict[str, list[_Near]] = {}
         for near in self._near:
             self._by_pair.setdefault(near[0][:2], []).append(near)
@@ -156,7 +157,7 @@ class Scrubber:
         """List the rules to try, with the literal to try them at; of a short text only those that its letter pairs allow."""
         if len(lowered) > _SHORT:
             return [near for near in self._near if near[0] in lowered]
-        pairs = {*map(add, lowered, lowered[1:]), *lowered}
+        pairs = {*map(add, lowered, lowered[1:]), *lowered} if self._has_single else {*map(add, lowered, lowered[1:])}
         possible = [near for pair in pairs & self._by_pair.keys() for near in self._by_pair[pair]]
         found = [near for near in possible if near[0] in lowered]
         return sorted(found, key=_rank) if len(found) > 1 else found

@@ -37,6 +37,13 @@ T = TypeVar("T")
 BUSY_TIMEOUT: Final = 30.0
 """Seconds that a writer waits for another one, unless the URL says otherwise by ``?timeout=``."""
 _POSTGRES_OPTIONS: Final = "-c statement_timeout=120000 -c timezone=UTC"
+_PRAGMAS: Final = (
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "secure_delete = ON",
+    "temp_store = MEMORY",
+    "cache_size = -32768",
+)
 _IDLE: Final = 8
 _TRIES: Final = 8
 _COMMITTING: Final = "while committing"
@@ -368,7 +375,7 @@ def _seconds(given: str | None) -> float:
 def _prepare_sqlite(connection: sqlite3.Connection, patience: float) -> None:
     cursor = connection.cursor()
     _switch_to_wal(cursor, time.monotonic() + patience)
-    for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "temp_store = MEMORY"):
+    for pragma in _PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

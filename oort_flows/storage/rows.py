@@ -14,6 +14,8 @@ from oort_flows.models.memories import Memory, MemoryType, Space, Status, Tier
 __all__ = ["Stored", "memory_of", "stored"]
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_TYPES: Final = {str(member): member for member in MemoryType}
+_TIERS: Final[dict[str | None, Tier]] = {None: Tier.WARM, **{str(member): member for member in Tier}}
 
 
 class Stored(NamedTuple):
@@ -74,7 +76,7 @@ def memory_of(row: Stored, now: int) -> Memory:
     return Memory(
         id=row.id,
         version=row.version,
-        type=MemoryType(row.type),
+        type=_TYPES[row.type],
         text=row.text,
         space=Space(row.space),
         project=row.project,
@@ -96,7 +98,7 @@ def memory_of(row: Stored, now: int) -> Memory:
         last_used_at=_instant(row.last_used_at),
         pinned=bool(row.pinned),
         importance=0.5 if row.importance is None else row.importance,
-        tier=Tier(row.tier or Tier.WARM),
+        tier=_TIERS[row.tier],
         source=row.source,
         speaker=row.speaker,
         provenance=MappingProxyType(json.loads(row.provenance)) if row.provenance else _NOTHING,

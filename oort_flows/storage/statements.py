@@ -148,6 +148,13 @@ def known(column: str, count: int) -> Statement:
     return sql(f"SELECT DISTINCT {column} FROM oort_memories WHERE {column} IN ({names})")
 
 
+@cache
+def rows_of_ids(count: int) -> Statement:
+    """Return the statement that looks up *count* memories by id."""
+    names = ", ".join(f":d{number}" for number in range(count))
+    return sql(f"SELECT id, seq FROM oort_memories WHERE id IN ({names})")
+
+
 NUMBERS: Final = {
     "sqlite": {
         table: sql(f"SELECT coalesce(max(seq), 0) + 1 FROM {table}") for table in ("oort_memories", "oort_operations")
