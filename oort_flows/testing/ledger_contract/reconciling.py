@@ -378,11 +378,11 @@ class ReconcileRules(LedgerPlace):
         self.tell(handle, "Finnish", "speaks", at=day(1))
         self.tell(handle, "Dutch", "speaks", at=day(2), outcome="added")
         assert self.read(handle, "speaks") == ["Dutch", "Finnish"]
-        wrong = self.tell(handle, "Oulu", "birthplace", at=day(1))
-        self.tell(handle, "Turku", "birthplace", at=day(2), outcome="corrected")
+        wrong = self.tell(handle, "Oulu", "birthplace", at=day(3))
+        self.tell(handle, "Turku", "birthplace", at=day(4), outcome="corrected")
         assert self.read(handle, "birthplace") == ["Turku"]
         assert handle.get(wrong).status == "corrected"
-        assert self.read(handle, "birthplace", as_of=day(1)) == ["Turku"], "who was born in Turku was so all along"
+        assert self.read(handle, "birthplace", as_of=day(3)) == ["Turku"], "who was born in Turku was so all along"
 
     def test_a23_explicit_update_leaves_one_live_value(self) -> None:
         """Retries are five, and not three any more."""
