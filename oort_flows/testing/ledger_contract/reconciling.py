@@ -52,6 +52,19 @@ TABLE: dict[str, tuple[str, list[_Told], _Told, str, list[_Told]]] = {
     "other from the very end": ("port", [_Told("A", 10, 20)], _Told("B", 20), "added", [_Told("A", 10, 20), _Told("B", 20)]),
     "same from the very end": ("port", [_Told("A", 10, 20)], _Told("A", 20), "added", [_Told("A", 10, 20), _Told("A", 20)]),
     "same after a gap": ("port", [_Told("A", 10, 20)], _Told("A", 30), "added", [_Told("A", 10, 20), _Told("A", 30)]),
+    "same in a bounded past": (
+        "port", [_Told("A", 30)], _Told("A", 10, 20), "inserted", [_Told("A", 10, 20), _Told("A", 30)],
+    ),
+    "same in a bounded past that touches": (
+        "port", [_Told("A", 30)], _Told("A", 20, 30), "inserted", [_Told("A", 20, 30), _Told("A", 30)],
+    ),
+    "same in a bounded past that overlaps": (
+        "port", [_Told("A", 30)], _Told("A", 20, day(30) + TICK), "reinforced", [_Told("A", 30)],
+    ),
+    "back to the first, announced": (
+        "port", [_Told("A", 10), _Told("B", 60)], _Told("A", 70), "superseded",
+        [_Told("A", 10, 60), _Told("B", 60, 70), _Told("A", 70)],
+    ),
     "late news before two": (
         "port", [_Told("A", 10), _Told("B", 20)], _Told("C", 5), "inserted",
         [_Told("C", 5, 10), _Told("A", 10, 20), _Told("B", 20)],
@@ -83,6 +96,9 @@ TABLE: dict[str, tuple[str, list[_Told], _Told, str, list[_Told]]] = {
     "many, another from earlier": ("tongue", [_Told("A", 20)], _Told("B", 10), "added", [_Told("B", 10), _Told("A", 20)]),
     "many, one of them again": (
         "tongue", [_Told("A", 10), _Told("B", 20)], _Told("A", 30), "reinforced", [_Told("A", 10), _Told("B", 20)],
+    ),
+    "many, in a bounded past": (
+        "tongue", [_Told("A", 30)], _Told("A", 10, 20), "added", [_Told("A", 10, 20), _Told("A", 30)],
     ),
     "many, again after its end": (
         "tongue", [_Told("A", 10, 20)], _Told("A", 30), "added", [_Told("A", 10, 20), _Told("A", 30)],
