@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
@@ -35,6 +36,12 @@ os.environ |= {
     "XDG_CONFIG_HOME": os.path.join(_home, "config"),
     "XDG_DATA_HOME": os.path.join(_home, "data"),
 }
+
+
+# A check that decides over a change draws the same cases each time; everywhere else every run looks for new ones.
+settings.register_profile("check", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("check")
 
 
 @pytest.fixture(scope="session", autouse=True)
