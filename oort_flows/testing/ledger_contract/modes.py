@@ -119,6 +119,13 @@ class ModeRules(LedgerPlace):
         ]:
             assert self.read(handle, "region", known_at=asked) == values
 
+    def test_belief_about_its_own_time_needs_one_instant_of_both(self) -> None:
+        """What was over when it was told was never believed of the time at which it was believed."""
+        handle = self.handle()
+        self.tell(handle, "8100", valid_from=day(10), valid_to=day(20), at=day(50))
+        assert self.read(handle, known_at=(day(5), day(60))) == []
+        assert self.read(handle, known_at=(day(5), day(60)), as_of=(day(5), day(60))) == ["8100"]
+
     def test_date_as_a_question_is_a_day(self) -> None:
         """On the day of a change both values held."""
         handle = self.handle()
