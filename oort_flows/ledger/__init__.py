@@ -6,7 +6,8 @@ closed, so what was true then, and what was known then, can be asked for at any 
 """
 
 from oort_flows.ledger.opening import Ledger
-from oort_flows.ledger.scoped import ScopedLedger, Seen
+from oort_flows.ledger.replaying import Seen
+from oort_flows.ledger.scoped import ScopedLedger
 from oort_flows.models.clocks import Interval
 from oort_flows.models.memories import (
     Budget,

@@ -10,7 +10,7 @@ from oort_flows.ledger import receipts
 from oort_flows.models.memories import Space, encoded
 from oort_flows.storage import indexes
 from oort_flows.storage.databases import Database
-from oort_flows.storage.sessions import Session, sql
+from oort_flows.storage.sessions import Session, Statement, sql
 
 __all__ = ["erase_memories", "erase_spaces", "spaces_of", "swept"]
 
@@ -18,33 +18,42 @@ _SPACES = sql(
     "SELECT space FROM oort_memories UNION SELECT space FROM oort_operations WHERE space IS NOT NULL UNION "
     "SELECT space FROM oort_receipts UNION SELECT space FROM oort_tombstones"
 )
-_OF_SPACE = sql("SELECT seq, id, terms FROM oort_memories WHERE space = :space ORDER BY seq")
-_OF_ID = sql("SELECT seq, id, terms FROM oort_memories WHERE id = :id")
-_DROP: Final = tuple(
-    map(
-        sql,
-        (
-            "DELETE FROM oort_links WHERE newer = :memory OR older = :memory",
-            "DELETE FROM oort_standing WHERE memory = :memory",
-            "UPDATE oort_operations SET note = NULL WHERE seq IN (SELECT opened_by FROM oort_versions "
-            "WHERE memory = :memory UNION SELECT closed_by FROM oort_versions WHERE memory = :memory)",
-            "DELETE FROM oort_versions WHERE memory = :memory",
-            "DELETE FROM oort_memories WHERE seq = :memory",
-        ),
-    )
+_OF_SPACE = sql("SELECT seq, terms FROM oort_memories WHERE space = :space ORDER BY seq")
+_OF_ID = sql("SELECT seq, terms FROM oort_memories WHERE id = :id")
+_RECEIVED = (
+    "SELECT DISTINCT m.seq, m.id FROM oort_receipt_hits h JOIN oort_memories m ON m.seq = h.memory WHERE m.{column} = :given"
 )
-_DROP_SPACE: Final = tuple(
-    map(
-        sql,
-        (
-            "DELETE FROM oort_receipt_hits WHERE receipt IN (SELECT seq FROM oort_receipts WHERE space = :space)",
-            "DELETE FROM oort_receipts WHERE space = :space",
-            "DELETE FROM oort_tombstones WHERE space = :space",
-            # What is left of an operation is its time: versions elsewhere may name it.
-            "UPDATE oort_operations SET space = NULL, named = NULL, key = NULL, digest = NULL, answer = NULL, note = NULL "
-            "WHERE space = :space",
-        ),
+
+
+def _dropping(which: str) -> tuple[Statement, ...]:
+    """Return the statements that drop the memories that *which* selects, in an order that foreign keys allow."""
+    touched = (
+        f"SELECT opened_by FROM oort_versions WHERE memory IN ({which}) UNION "
+        f"SELECT closed_by FROM oort_versions WHERE memory IN ({which})"
     )
+    return (
+        sql(f"DELETE FROM oort_links WHERE newer IN ({which}) OR older IN ({which})"),
+        sql(f"DELETE FROM oort_standing WHERE memory IN ({which})"),
+        sql(f"UPDATE oort_operations SET note = NULL WHERE note IS NOT NULL AND seq IN ({touched})"),
+        sql(f"DELETE FROM oort_versions WHERE memory IN ({which})"),
+    )
+
+
+_DROP_SPACE: Final = (
+    *_dropping("SELECT seq FROM oort_memories WHERE space = :given"),
+    sql("DELETE FROM oort_memories WHERE space = :given"),
+    sql("DELETE FROM oort_receipt_hits WHERE receipt IN (SELECT seq FROM oort_receipts WHERE space = :given)"),
+    sql("DELETE FROM oort_receipts WHERE space = :given"),
+    sql("DELETE FROM oort_tombstones WHERE space = :given"),
+    # What is left of an operation is its time: versions elsewhere may name it.
+    sql(
+        "UPDATE oort_operations SET space = NULL, named = NULL, key = NULL, digest = NULL, answer = NULL, note = NULL "
+        "WHERE space = :given"
+    ),
+)
+_DROP_MEMORY: Final = (
+    *_dropping("SELECT seq FROM oort_memories WHERE id = :given"),
+    sql("DELETE FROM oort_memories WHERE id = :given"),
 )
 
 
@@ -66,12 +75,7 @@ def spaces_of(session: Session, scope: object, user: object) -> list[str]:
 
 def erase_spaces(session: Session, spaces: Sequence[str]) -> int:
     """Erase all of *spaces*, and return how many memories that were."""
-    count = 0
-    for space in spaces:
-        count += _erase(session, session.all(_OF_SPACE, {"space": space}))
-        for statement in _DROP_SPACE:
-            session.run(statement, {"space": space})
-    return count
+    return sum(_erase(session, session.all(_OF_SPACE, {"space": space}), "space", space, _DROP_SPACE) for space in spaces)
 
 
 def erase_memories(session: Session, memory: str) -> int:
@@ -86,7 +90,7 @@ def erase_memories(session: Session, memory: str) -> int:
     rows = session.all(_OF_ID, {"id": memory})
     if not rows:
         raise NotFoundError("no such memory")
-    return _erase(session, rows)
+    return _erase(session, rows, "id", memory, _DROP_MEMORY)
 
 
 def swept(database: Database) -> None:
@@ -114,10 +118,10 @@ def checked_scope(scope: object, user: object, memory: object) -> None:
         raise InvalidInputError("scope", "name exactly one of scope, user and id")
 
 
-def _erase(session: Session, rows: Sequence[Any]) -> int:
-    for row, id_, packed in rows:
-        indexes.take_out(session, row, indexes.unpack(bytes(packed)))
+def _erase(session: Session, rows: Sequence[Any], column: str, given: str, statements: Sequence[Statement]) -> int:
+    indexes.take_out(session, [(row, indexes.unpack(bytes(packed))) for row, packed in rows])
+    for row, id_ in session.all(sql(_RECEIVED.format(column=column)), {"given": given}):
         receipts.without(session, row, id_)
-        for statement in _DROP:
-            session.run(statement, {"memory": row})
+    for statement in statements:
+        session.run(statement, {"given": given})
     return len(rows)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from oort_flows.engine.reconcile import Change, Known, News, Plan, cut, reconcile
 from oort_flows.errors import InvalidInputError, NotFoundError
 from oort_flows.ledger import writing
 from oort_flows.ledger.drafts import Draft, Place, draft_of, slot_of
+from oort_flows.ledger.house import House
 from oort_flows.ledger.reading import latest
 from oort_flows.models.clocks import OPEN, from_micros, to_micros
 from oort_flows.models.memories import FactOutcome, Observed, Space
@@ -19,9 +20,6 @@ from oort_flows.storage.folding import digest, value_key
 from oort_flows.storage.grants import Grant
 from oort_flows.storage.rows import Stored
 from oort_flows.storage.sessions import Session
-
-if TYPE_CHECKING:
-    from oort_flows.ledger.scoped import House
 
 __all__ = ["Correction", "correct", "end", "forget", "locks", "pin", "share"]
 

@@ -12,7 +12,8 @@ from weakref import finalize
 from oort_flows.calling import in_thread
 from oort_flows.errors import ConfigurationError, StorageError
 from oort_flows.ledger import erasing, transfer, uses, writing
-from oort_flows.ledger.scoped import House, ScopedLedger, checked_id
+from oort_flows.ledger.house import House
+from oort_flows.ledger.scoped import ScopedLedger, checked_id
 from oort_flows.ledger.vocabulary import Vocabulary
 from oort_flows.models.clocks import Clock, to_micros, utc_now, zone_of
 from oort_flows.models.memories import Stats, Transferred
@@ -202,7 +203,8 @@ class Ledger:
         """
         records = transfer.records(source)
         clock = to_micros(self._house.now())
-        return self._house.database.transact(lambda session: transfer.import_(session, records, clock), [digest("import")])
+        locks = [digest("import"), *transfer.slots(records)]
+        return self._house.database.transact(lambda session: transfer.import_(session, records, clock), locks)
 
     def flush(self) -> None:
         """Write what is counted but not written yet."""

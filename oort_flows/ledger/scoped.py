@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from oort_flows.calling import in_thread
 from oort_flows.engine.prompts import recall_block
 from oort_flows.errors import InvalidInputError, NotFoundError, StorageError
 from oort_flows.ledger import bulk, erasing, handwork, receipts, uses, writing
 from oort_flows.ledger.drafts import Draft, Place, checked_text, draft_of
 from oort_flows.ledger.explaining import explanation
+from oort_flows.ledger.house import House
 from oort_flows.ledger.questions import Question, checked_budget, checked_limit, checked_types, question_of
 from oort_flows.ledger.reading import Filters, Found, find, latest, rows_of_id
-from oort_flows.ledger.vocabulary import Vocabulary
-from oort_flows.models.clocks import Clock, as_instant, as_utc, to_micros
-from oort_flows.models.memories import (
-    Budget,
-    Explanation,
-    Hit,
-    Memory,
-    MemoryType,
-    Mode,
-    Observed,
-    Recall,
-    Space,
-)
+from oort_flows.ledger.replaying import Seen
+from oort_flows.ledger.twins import Twins
+from oort_flows.models.clocks import as_instant, to_micros
+from oort_flows.models.memories import Budget, Explanation, Hit, Memory, MemoryType, Mode, Observed, Recall, Space
 from oort_flows.scrubbing import scrub, scrub_all
-from oort_flows.storage.databases import Database
 from oort_flows.storage.folding import digest
 from oort_flows.storage.grants import Grant
 from oort_flows.storage.identifiers import is_id
@@ -40,7 +28,7 @@ from oort_flows.storage.sessions import Session
 
 T = TypeVar("T")
 
-__all__ = ["House", "ScopedLedger", "Seen", "checked_id"]
+__all__ = ["ScopedLedger", "checked_id"]
 
 _REMEMBERED: Final = frozenset(
     (
@@ -50,22 +38,7 @@ _REMEMBERED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class House:
-    """What all handles of one ledger share."""
-
-    database: Database
-    clock: Clock
-    zone: tzinfo
-    vocabulary: Vocabulary
-    uses: uses.Uses
-
-    def now(self) -> datetime:
-        """Return what the clock shows, in UTC."""
-        return as_utc(self.clock(), "clock")
-
-
-class ScopedLedger:
+class ScopedLedger(Twins):
     """
     A ledger as one user sees it, with an agent, a project and teams where they were named.
 
@@ -426,65 +399,7 @@ class ScopedLedger:
         InvalidInputError
             If *run* is no name.
         """
-        return Seen(self, checked_text(run, "run", 512))
-
-    # Twins -------------------------------------------------------------------------------------------------------------
-
-    def aremember(self, text: str, **arguments: Any) -> Coroutine[Any, Any, Observed]:
-        """Do as :meth:`remember` does, in a thread."""
-        return in_thread(self.remember, text, **arguments)
-
-    def aremember_many(self, facts: Iterable[Mapping[str, Any]]) -> Coroutine[Any, Any, Observed]:
-        """Do as :meth:`remember_many` does, in a thread."""
-        return in_thread(self.remember_many, facts)
-
-    def ajudge(self, text: str, **arguments: Any) -> Coroutine[Any, Any, Observed]:
-        """Do as :meth:`judge` does, in a thread."""
-        return in_thread(self.judge, text, **arguments)
-
-    def acorrect(self, id: str, text: str | None = None, **arguments: Any) -> Coroutine[Any, Any, Observed]:  # noqa: A002
-        """Do as :meth:`correct` does, in a thread."""
-        return in_thread(self.correct, id, text, **arguments)
-
-    def aend(self, id: str, at: object = None) -> Coroutine[Any, Any, Observed]:  # noqa: A002
-        """Do as :meth:`end` does, in a thread."""
-        return in_thread(self.end, id, at)
-
-    def aforget(self, id: str) -> Coroutine[Any, Any, Memory]:  # noqa: A002
-        """Do as :meth:`forget` does, in a thread."""
-        return in_thread(self.forget, id)
-
-    def apin(self, id: str) -> Coroutine[Any, Any, Memory]:  # noqa: A002
-        """Do as :meth:`pin` does, in a thread."""
-        return in_thread(self.pin, id)
-
-    def aunpin(self, id: str) -> Coroutine[Any, Any, Memory]:  # noqa: A002
-        """Do as :meth:`unpin` does, in a thread."""
-        return in_thread(self.unpin, id)
-
-    def ashare(self, id: str, to: str) -> Coroutine[Any, Any, Observed]:  # noqa: A002
-        """Do as :meth:`share` does, in a thread."""
-        return in_thread(self.share, id, to)
-
-    def aerase(self, *, id: str) -> Coroutine[Any, Any, int]:  # noqa: A002
-        """Do as :meth:`erase` does, in a thread."""
-        return in_thread(self.erase, id=id)
-
-    def aget(self, id: str) -> Coroutine[Any, Any, Memory]:  # noqa: A002
-        """Do as :meth:`get` does, in a thread."""
-        return in_thread(self.get, id)
-
-    def arecall(self, query: str, **arguments: Any) -> Coroutine[Any, Any, Recall]:
-        """Do as :meth:`recall` does, in a thread."""
-        return in_thread(self.recall, query, **arguments)
-
-    def ahistory(self, query: str) -> Coroutine[Any, Any, Recall]:
-        """Do as :meth:`history` does, in a thread."""
-        return in_thread(self.history, query)
-
-    def aexplain(self, id: str) -> Coroutine[Any, Any, Explanation]:  # noqa: A002
-        """Do as :meth:`explain` does, in a thread."""
-        return in_thread(self.explain, id)
+        return Seen(checked_text(run, "run", 512), self._as_seen)
 
     # What they share ---------------------------------------------------------------------------------------------------
 
@@ -569,6 +484,31 @@ class ScopedLedger:
             row = row._replace(used=(row.used or 0) + count, last_used_at=at)
         return memory_of(row, now)
 
+    def _as_seen(
+        self,
+        run: str,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        as_of: object = None,
+        known_at: object = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        types: Iterable[str] | None = None,
+        limit: int = 10,
+        budget: int | Budget | None = None,
+    ) -> Recall:
+        chosen, allowed = checked_limit(limit), checked_budget(budget)
+        filters = self._filters(subject, attribute, types)
+        with self._house.database.reading() as session:
+            asked = self._asked(query, mode, as_of, known_at, filters, chosen, allowed)
+            told = receipts.replayed(session, run, asked)
+            began = receipts.began(session, run, self._grant)
+        if told is not None:
+            return told
+        question = question_of(query, mode, as_of, known_at, began, self._house.zone)
+        return self._recall(receipts.question_at(question, began), filters, chosen, allowed)[0]
+
     def _asked(
         self,
         query: str,
@@ -597,58 +537,6 @@ class ScopedLedger:
         # A count is not worth a failed read: where nothing can be written, it is dropped.
         with suppress(StorageError):
             self._house.database.transact(lambda session: uses.write(session, taken))
-
-
-class Seen:
-    """
-    A ledger as one run saw it; see :meth:`ScopedLedger.as_seen_by`.
-
-    Attributes
-    ----------
-    run:
-        The name of the run.
-    """
-
-    def __init__(self, ledger: ScopedLedger, run: str) -> None:
-        self._ledger = ledger
-        self.run = run
-
-    def recall(
-        self,
-        query: str,
-        *,
-        mode: Mode | None = None,
-        as_of: object = None,
-        known_at: object = None,
-        subject: str | None = None,
-        attribute: str | None = None,
-        types: Iterable[str] | None = None,
-        limit: int = 10,
-        budget: int | Budget | None = None,
-    ) -> Recall:
-        """
-        Answer as the run was answered; the arguments are those of :meth:`ScopedLedger.recall`.
-
-        Raises
-        ------
-        NotFoundError
-            If the run left no receipt here.
-        """
-        ledger = self._ledger
-        chosen, allowed = checked_limit(limit), checked_budget(budget)
-        filters = ledger._filters(subject, attribute, types)
-        with ledger._house.database.reading() as session:
-            asked = ledger._asked(query, mode, as_of, known_at, filters, chosen, allowed)
-            told = receipts.replayed(session, self.run, asked)
-            began = receipts.began(session, self.run, ledger._grant)
-        if told is not None:
-            return told
-        question = receipts.question_at(question_of(query, mode, as_of, known_at, began, ledger._house.zone), began)
-        return ledger._recall(question, filters, chosen, allowed)[0]
-
-    def arecall(self, query: str, **arguments: Any) -> Coroutine[Any, Any, Recall]:
-        """Do as :meth:`recall` does, in a thread."""
-        return in_thread(self.recall, query, **arguments)
 
 
 def _locks(draft: Draft, keyed: writing.Keyed | None) -> list[bytes]:

@@ -23,7 +23,7 @@ from oort_flows.storage import statements as st
 from oort_flows.storage.identifiers import is_id
 from oort_flows.storage.sessions import Session, sql
 
-__all__ = ["export", "import_", "records", "statuses"]
+__all__ = ["export", "import_", "records", "slots", "statuses"]
 
 _FORMAT: Final = "oort-ledger/1"
 _COLUMNS: Final = (
@@ -87,6 +87,12 @@ def records(source: str | Path | IO[str]) -> list[dict[str, Any]]:
     """
     with _opened(source, "r") as file:
         return [_checked(line, number) for number, line in enumerate(file, 1) if line.strip()]
+
+
+def slots(found: Iterable[dict[str, Any]]) -> list[bytes]:
+    """Return the slots that *found* records fill."""
+    filled = {slot_of(Place(record["space"], record["project"]), record["subject"], record["attribute"]) for record in found}
+    return [slot for slot in filled if slot is not None]
 
 
 def import_(session: Session, found: Sequence[dict[str, Any]], clock: int) -> Transferred:
@@ -221,7 +227,7 @@ def _version(memory: int, record: dict[str, Any], version: dict[str, Any], opera
     return {
         **{name: version[name] for name in ("version", *_TIMES, "ending", "closing")},
         "memory": memory,
-        "slot": slot_of(Place(record["space"], record["project"]), record["subject"], record["attribute"]),
+        "slot": next(iter(slots([record])), None),
         "single": int(record["cardinality"] != "many"),
         "until": min(version["valid_to"], version["expires_at"]),
         "opened_by": operation,

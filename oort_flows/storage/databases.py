@@ -28,6 +28,7 @@ from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
 from oort_flows.errors import ConfigurationError, OortError
 from oort_flows.storage.failures import is_lost, is_rerun, translated
+from oort_flows.storage.schema import LOCK_SPACE, LOCKS
 from oort_flows.storage.sessions import Session, sql
 
 __all__ = ["Database", "PostgresDatabase", "SqliteDatabase", "open_database"]
@@ -36,7 +37,8 @@ T = TypeVar("T")
 
 BUSY_TIMEOUT: Final = 30.0
 """Seconds that a writer waits for another one, unless the URL says otherwise by ``?timeout=``."""
-_POSTGRES_OPTIONS: Final = "-c statement_timeout=120000 -c timezone=UTC"
+# Every statement has its index. A plan that was made while a table was empty, and is kept, would scan it when it is full.
+_POSTGRES_OPTIONS: Final = "-c statement_timeout=120000 -c timezone=UTC -c enable_seqscan=off"
 _PRAGMAS: Final = (
     "synchronous = FULL",
     "foreign_keys = ON",
@@ -47,7 +49,7 @@ _PRAGMAS: Final = (
 _IDLE: Final = 8
 _TRIES: Final = 8
 _COMMITTING: Final = "while committing"
-_LOCK: Final = sql("SELECT pg_advisory_xact_lock(:lock)")
+_LOCK: Final = sql(f"SELECT count(pg_advisory_xact_lock({LOCK_SPACE}, bucket)::text) FROM unnest(:buckets::int[]) AS bucket")
 
 
 class Database(ABC):
@@ -258,9 +260,14 @@ class PostgresDatabase(Database):
             self._engine.dispose()
 
     def lock(self, session: Session, locks: Sequence[bytes]) -> None:
-        """Take advisory locks, always in the same order so that two transactions cannot wait for each other."""
-        for number in sorted({int.from_bytes(lock[:8], "big", signed=True) for lock in locks}):
-            session.run(_LOCK, {"lock": number})
+        """
+        Take advisory locks, always in the same order so that two transactions cannot wait for each other.
+
+        They stand for many things each, since a server has room for some thousand locks only.
+        """
+        buckets = sorted({int.from_bytes(lock[:2], "big") % LOCKS for lock in locks})
+        if buckets:
+            session.all(_LOCK, {"buckets": buckets})
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:

@@ -21,7 +21,8 @@ _REFUSED: Final = ("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
 _SPOILT: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH")
 
 # SQLSTATE by its class; PostgreSQL documentation, appendix A.
-_RERUN: Final = ("40001", "40P01", "55P03")
+# Serialisation failure, deadlock, lock not available, and a row that refers to what was erased meanwhile.
+_RERUN: Final = ("40001", "40P01", "55P03", "23503")
 _LOST: Final = ("08", "57P")
 _BY_STATE: Final[tuple[tuple[tuple[str, ...], type[OortError], str], ...]] = (
     (_RERUN, ConflictError, "the ledger was changed by somebody else at the same time"),

@@ -89,9 +89,9 @@ def add_many(session: Session, rows: Iterable[tuple[int, Terms]]) -> None:
     session.run_many(_ADD[session.dialect], [_arguments(session, memory, terms) for memory, terms in rows])
 
 
-def take_out(session: Session, memory: int, terms: Terms) -> None:
-    """Take a memory out of the index; SQLite has to be told what it had put in."""
-    session.run(_TAKE_OUT[session.dialect], _arguments(session, memory, terms))
+def take_out(session: Session, rows: Iterable[tuple[int, Terms]]) -> None:
+    """Take memories out of the index; SQLite has to be told what it had put in."""
+    session.run_many(_TAKE_OUT[session.dialect], [_arguments(session, memory, terms) for memory, terms in rows])
 
 
 @dataclass(frozen=True, slots=True)

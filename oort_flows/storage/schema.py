@@ -32,11 +32,15 @@ from sqlalchemy import (
 from oort_flows.models.clocks import OPEN
 from oort_flows.models.memories import MemoryType, Tier
 
-__all__ = ["HEAD", "METADATA", "REVISIONS", "full_text", "guards"]
+__all__ = ["HEAD", "LOCKS", "LOCK_SPACE", "METADATA", "REVISIONS", "full_text", "guards"]
 
 REVISIONS: Final = ("0001",)
 """Every revision of the schema, oldest first, as the scripts in ``migrations/versions`` name them."""
 HEAD: Final = REVISIONS[-1]
+
+LOCK_SPACE: Final = 20_567
+LOCKS: Final = 1_024
+"""Advisory locks on PostgreSQL are numbers below this, in a space of their own; a slot's is that of its first two bytes."""
 
 METADATA: Final = MetaData()
 _KEYED: Final = text("named IS NOT NULL")
@@ -243,7 +247,7 @@ def guards(dialect: str) -> list[str]:
     return [
         f"""CREATE FUNCTION oort_versions_overlap() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(('x' || encode(substring(NEW.slot FROM 1 FOR 8), 'hex'))::bit(64)::bigint);
+    PERFORM pg_advisory_xact_lock({LOCK_SPACE}, (get_byte(NEW.slot, 0) * 256 + get_byte(NEW.slot, 1)) % {LOCKS});
     IF {_OVERLAP} THEN
         RAISE EXCEPTION 'oort_versions_overlap' USING ERRCODE = 'exclusion_violation';
     END IF;

@@ -1,7 +1,7 @@
 """
 How fast a ledger is, in ratios to the barest thing that could do the same on this machine.
 
-Run as a script it prints a table for ledgers of a size; as a test it runs small and asserts nothing but that it runs.
+Run as a script it prints a table for ledgers of a size.
 
     python tests/benchmarks/bench_ledger.py [memories]
 """
@@ -204,21 +204,6 @@ def long_history(directory: Path, versions: int, reads: int) -> tuple[float, flo
             return handle.recall("", subject=subject, attribute="port")
 
         return median(read, ["short"] * reads), median(read, ["long"] * reads)
-
-
-def test_benchmark_runs_small(tmp_path: Path) -> None:
-    """Every figure can be measured."""
-    for number, measure in enumerate(
-        (
-            lambda place: single_writes(place, 5),
-            lambda place: batch_writes(place, 20),
-            lambda place: tuple(slot_reads(place, 50, 20).values()),
-            lambda place: long_history(place, 20, 5),
-        )
-    ):
-        place = tmp_path / str(number)
-        place.mkdir()
-        assert all(figure > 0 for figure in measure(place))
 
 
 def main() -> None:

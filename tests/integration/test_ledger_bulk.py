@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -86,14 +87,28 @@ def test_batch_does_what_single_calls_do(batches):
         assert outcome(place, told, together=True) == outcome(place, told, together=False)
 
 
-def test_thousand_new_facts_are_all_there(tmp_path: Path):
+def numbered(count: int) -> Iterator[dict]:
+    """Yield facts with a slot each."""
+    for number in range(count):
+        slot = {"subject": f"service {number}", "attribute": "port", "value": str(number)}
+        yield {"text": f"Service {number} listens.", **slot}
+
+
+def test_ten_thousand_facts_go_in_and_across_at_once(place, tmp_path: Path):
+    """No engine runs out of locks or arguments, neither for facts nor for an import."""
+    with Ledger.open(place.url) as ledger:
+        assert len(ledger.scoped(user="siv").remember_many(numbered(10_000)).facts) == 10_000
+        ledger.export(tmp_path / "all.jsonl")
+        ledger.erase(user="siv")
+        assert ledger.import_(tmp_path / "all.jsonl").added == 10_000
+        assert [hit.memory.value for hit in ledger.scoped(user="siv").recall("service 9999").hits] == ["9999"]
+
+
+def test_thousand_new_facts_are_all_there(place):
     """A batch larger than any piece it is cut into is written whole, found and explained like any other."""
-    with Ledger.open(f"sqlite:///{tmp_path / 'a.db'}") as ledger:
+    with Ledger.open(place.url) as ledger:
         handle = ledger.scoped(user="siv", provenance={"file": "a.md"})
-        answer = handle.remember_many(
-            {"text": f"Service {number} listens.", "subject": f"service {number}", "attribute": "port", "value": str(number)}
-            for number in range(1_203)
-        )
+        answer = handle.remember_many(numbered(1_203))
         assert {fact.outcome for fact in answer.facts} == {"added"}
         assert len({fact.id for fact in answer.facts}) == ledger.stats().memories == 1_203
         for number in (0, 499, 500, 501, 1_202):
