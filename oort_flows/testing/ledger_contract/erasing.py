@@ -13,6 +13,9 @@ from oort_flows.testing.ledger_contract.place import LedgerPlace, day
 
 __all__ = ["EraseRules"]
 
+# Begins like the name of another user, and shares nothing with it.
+_SIVERTS = ("planet:sivert", "star:sivert/ask")
+
 
 class EraseRules(LedgerPlace):
     """Erasing is physical, exact, counted, and never by accident."""
@@ -24,6 +27,7 @@ class EraseRules(LedgerPlace):
             "star": self.handle(agent="ask", keeps_star=True),
             "otso": self.handle("otso"),
             "sivert": self.handle("sivert"),
+            "sivert's star": self.handle("sivert", agent="ask", keeps_star=True),
         }
         for name, handle in handles.items():
             self.tell(handle, f"{name}-1", at=day(1))
@@ -41,7 +45,7 @@ class EraseRules(LedgerPlace):
         self.settled()
         before = self.rows()
         gone = self.ledger().erase(scope="planet:siv")
-        assert self.spaces() == {"star:siv/ask", "planet:otso", "planet:sivert", "constellation:core"}
+        assert self.spaces() == {"star:siv/ask", "planet:otso", *_SIVERTS, "constellation:core"}
         assert gone == len({row["id"] for row in before if row["space"] == "planet:siv"})
         kept = [row for row in before if row["space"] != "planet:siv"]
         assert sorted(map(repr, self.rows())) == sorted(map(repr, kept))
@@ -51,7 +55,7 @@ class EraseRules(LedgerPlace):
         """What a user shared with a team belongs to the team."""
         handles = self.settled()
         self.ledger().erase(user="siv")
-        assert self.spaces() == {"planet:otso", "planet:sivert", "constellation:core"}
+        assert self.spaces() == {"planet:otso", *_SIVERTS, "constellation:core"}
         assert self.read(handles["siv"], "host") == ["shared"]
         assert self.find(handles["siv"], "quokka", mode="history") == []
 
