@@ -114,6 +114,7 @@ class ModeRules(LedgerPlace):
         for asked, values in [
             ((day(61), day(69)), ["us-east"]),
             ((day(61), day(69) + TICK), ["eu-west", "us-east"]),
+            ((day(50), day(90)), ["eu-west", "us-east"]),
             ((day(69), day(90)), ["eu-west"]),
             ((day(1), day(10)), []),
         ]:
