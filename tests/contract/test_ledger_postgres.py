@@ -58,4 +58,4 @@ class TestPostgresLedger(LedgerContract):
 
 TestAtRandom = ledger_machine(TestPostgresLedger)
 
-TestAtRandomAtLength = pytest.mark.slow(ledger_machine(TestPostgresLedger, max_examples=300, stateful_step_count=40))
+TestAtRandomAtLength = pytest.mark.slow(ledger_machine(TestPostgresLedger, max_examples=100, stateful_step_count=40))

@@ -48,4 +48,4 @@ class TestSQLiteLedger(LedgerContract):
 
 TestAtRandom = ledger_machine(TestSQLiteLedger, max_examples=200)
 
-TestAtRandomAtLength = pytest.mark.slow(ledger_machine(TestSQLiteLedger, max_examples=1_500, stateful_step_count=40))
+TestAtRandomAtLength = pytest.mark.slow(ledger_machine(TestSQLiteLedger, max_examples=500, stateful_step_count=40))
