@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from oort_flows.errors import InvalidInputError, NotFoundError
+from oort_flows.errors import InvalidInputError, NotFoundError, StorageUnavailableError
 from oort_flows.ledger import receipts
 from oort_flows.models.memories import Space, encoded
 from oort_flows.storage import indexes
@@ -22,6 +22,16 @@ _OF_SPACE = sql("SELECT seq, terms FROM oort_memories WHERE space = :space ORDER
 _OF_ID = sql("SELECT seq, terms FROM oort_memories WHERE id = :id")
 _RECEIVED = (
     "SELECT DISTINCT m.seq, m.id FROM oort_receipt_hits h JOIN oort_memories m ON m.seq = h.memory WHERE m.{column} = :given"
+)
+
+
+_VACUUMED: Final = (
+    "oort_memories",
+    "oort_index",
+    "oort_versions",
+    "oort_operations",
+    "oort_receipts",
+    "oort_standing",
 )
 
 
@@ -97,19 +107,26 @@ def swept(database: Database) -> None:
     """
     Overwrite what was erased wherever the engine may still hold it.
 
-    On SQLite the index is merged into one piece, without what was taken out; the file is written anew, without its free
-    pages; and the log is emptied. PostgreSQL gives up dead rows by vacuuming.
+    On SQLite freed pages are zeroed at once, the index is merged into one piece without what was taken out, and the log is
+    emptied. PostgreSQL gives up dead rows by vacuuming.
+
+    Raises
+    ------
+    StorageUnavailableError
+        If others read the old state of the file for so long that the log could not be emptied.
     """
-    if database.dialect == "sqlite":
-        with database.plain() as cursor:
-            cursor.execute("INSERT INTO oort_index (oort_index) VALUES ('optimize')")
-            cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.fetchall()
-        return
     with database.plain() as cursor:
-        for table in ("oort_memories", "oort_index", "oort_versions", "oort_operations", "oort_receipts", "oort_standing"):
-            cursor.execute(f"VACUUM {table}")
+        if database.dialect == "postgresql":
+            for table in _VACUUMED:
+                cursor.execute(f"VACUUM {table}")
+            return
+        cursor.execute("INSERT INTO oort_index (oort_index) VALUES ('optimize')")
+        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if busy:
+        raise StorageUnavailableError(
+            "it is erased, but others still read an earlier state, which the log keeps: the next erase empties it, or the "
+            "last one to close the ledger"
+        )
 
 
 def checked_scope(scope: object, user: object, memory: object) -> None:

@@ -129,7 +129,7 @@ class Ledger:
 
     def erase(self, *, scope: str | None = None, user: str | None = None, id: str | None = None) -> int:  # noqa: A002
         """
-        Erase a space, all of a user, or one memory: from rows, index, receipts and free pages.
+        Erase a space, all of a user, or one memory: from rows, index, receipts, free pages and log.
 
         What a user shared with a team belongs to the team and stays.
 
@@ -144,6 +144,8 @@ class Ledger:
             Unless exactly one of the three is named.
         NotFoundError
             If there is no memory of this id.
+        StorageUnavailableError
+            If all is erased, but others read an earlier state for so long that the log still holds it.
         """
         erasing.checked_scope(scope, user, id)
 

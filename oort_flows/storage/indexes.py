@@ -179,6 +179,8 @@ _RANK: Final = {
     "sqlite": "bm25(oort_index, 0.0, 1.0, 0.5)",
     "postgresql": "-ts_rank(i.terms, :any::tsquery)",
 }
+# By code points, as they are compared elsewhere.
+_TEXT: Final = {"sqlite": "m.text", "postgresql": 'm.text COLLATE "C"'}
 _ROW: Final = {"sqlite": "i.rowid", "postgresql": "i.memory"}
 _MATCHES: Final = {"sqlite": "oort_index MATCH :match", "postgresql": "i.terms @@ :match::tsquery"}
 
@@ -199,7 +201,7 @@ def _by_content(dialect: str, when: str) -> Statement:
         "SELECT m.seq, m.terms, m.subject, m.attribute, m.value FROM oort_index i "
         f"JOIN oort_memories m ON m.seq = {_ROW[dialect]} "
         f"WHERE {_MATCHES[dialect]} AND {_shown('m.seq', when)} "
-        f"ORDER BY {_RANK[dialect]}, m.sentence, m.same LIMIT :limit"
+        f"ORDER BY {_RANK[dialect]}, {_TEXT[dialect]}, m.same LIMIT :limit"
     )
 
 

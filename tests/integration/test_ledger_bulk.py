@@ -78,7 +78,7 @@ def outcome(place: str, batches: list[list[dict]], *, together: bool) -> tuple:
     return told, [(order[row[0]], *row[1:]) for row in rows], indexed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(facts, max_size=8), min_size=1, max_size=3))
 def test_batch_does_what_single_calls_do(batches):
     """Outcomes, closed and near-equal memories, rows, clocks, confirmations, pins and the index are the same."""

@@ -6,10 +6,12 @@ import random
 
 import pytest
 
-from oort_flows.errors import NotFoundError
+from oort_flows.errors import NotFoundError, StorageUnavailableError
 from oort_flows.ledger import Ledger
+from tests.integration.ledgers import Place
 
-WORD = "quokkaberry"
+# No word of any language: it has no ending that folding would take off.
+WORD = "quokkabex"
 
 
 @pytest.fixture
@@ -114,3 +116,42 @@ def test_erase_leaves_a_key_used(place, ledger):
     assert (again.duplicate, again.facts) == (True, said.facts)
     assert place.run("SELECT count(*) FROM oort_memories") == [(0,)]
     assert leftovers(place, WORD) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_erased_memories_of_any_ledger_are_in_no_byte(tmp_path, seed):
+    """Small or large, few or many, one by one or by space: nothing is left where rows and index entries were."""
+    chance = random.Random(seed)
+    place = Place("sqlite", tmp_path)
+    with Ledger.open(place.url) as ledger:
+        handle = ledger.scoped(user="siv")
+        said = []
+        for number in range(chance.randrange(1, 120)):
+            words = " ".join(f"w{chance.randrange(500)}" for _ in range(chance.randrange(1, chance.choice([5, 50, 600]))))
+            said.append((f"zqx{number}zqx", handle.remember(f"zqx{number}zqx {words}").id))
+        chance.shuffle(said)
+        gone = said[: max(1, len(said) // chance.choice([2, 5, 20]))] if seed % 2 else said
+        for _, memory in gone if seed % 2 else ():
+            ledger.erase(id=memory)
+        if not seed % 2:
+            ledger.erase(user="siv")
+        assert leftovers(place, *(word for word, _ in gone)) == []
+
+
+def test_reader_of_an_earlier_state_keeps_the_log(tmp_path):
+    """The error says that all is erased but the log; the next erase empties it."""
+    place = Place("sqlite", tmp_path)
+    with Ledger.open(f"{place.url}?timeout=0.05") as ledger:
+        handle = ledger.scoped(user="siv")
+        memory = handle.remember(f"The word is {WORD}.").id
+        with place.connection() as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM oort_memories").fetchall()
+            with pytest.raises(StorageUnavailableError, match="it is erased"):
+                ledger.erase(id=memory)
+            with pytest.raises(NotFoundError):
+                handle.get(memory)
+            assert leftovers(place, WORD)
+            reader.execute("COMMIT")
+        assert ledger.erase(user="siv") == 0
+        assert leftovers(place, WORD) == []
