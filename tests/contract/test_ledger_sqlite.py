@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-import pytest
-
 from oort_flows.ledger import Ledger
 from oort_flows.models.clocks import from_micros
 from oort_flows.testing import LedgerContract, ledger_machine
@@ -47,5 +45,3 @@ class TestSQLiteLedger(LedgerContract):
 
 
 TestAtRandom = ledger_machine(TestSQLiteLedger, max_examples=200)
-
-TestAtRandomAtLength = pytest.mark.slow(ledger_machine(TestSQLiteLedger, max_examples=500, stateful_step_count=40))
